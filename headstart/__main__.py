@@ -1,0 +1,5 @@
+"""`python -m headstart`, which is also how torchrun starts a worker."""
+
+from headstart.cli import main
+
+main()

@@ -1,0 +1,66 @@
+"""One layer: look at the others, then think alone."""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from headstart.model.attention import Attention, Past, Sight
+from headstart.model.positions import Rotary
+from headstart.model.shape import Shape
+
+
+class FeedForward(nn.Module):
+    """max(0, x W₁ + b₁) W₂ + b₂ at every position (equation 2), or with a GELU for the maximum."""
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.inner = nn.Linear(shape.width, shape.hidden)
+        self.outer = nn.Linear(shape.hidden, shape.width)
+        self.activation = F.relu if shape.activation == "relu" else F.gelu
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, T, D)"""
+        return self.outer(self.activation(self.inner(x)))
+
+
+class Block(nn.Module):
+    """Each part's output is added to its input; a norm comes after that, or before the part.
+
+    post: x ← norm(x + part(x))        pre: x ← x + part(norm(x))
+    With `reads_memory` a layer also attends to what an encoder wrote.
+    """
+
+    def __init__(self, shape: Shape, rotary: Rotary | None = None, reads_memory: bool = False):
+        super().__init__()
+        self.pre = shape.norm == "pre"
+        self.attention, self.attention_norm = Attention(shape, rotary), layer_norm(shape)
+        if reads_memory:
+            self.reader, self.reader_norm = Attention(shape), layer_norm(shape)
+        self.feed_forward, self.feed_forward_norm = FeedForward(shape), layer_norm(shape)
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        sight: Sight,
+        past: tuple[Past, Past] | tuple[None, None] = (None, None),
+        memory: tuple[Tensor, Sight] | None = None,
+    ) -> Tensor:
+        """(B, T, D) -> (B, T, D); `past` holds that of its own text and that of the memory."""
+        change = self.attention(self.before(self.attention_norm, x), sight, past[0])
+        x = self.after(self.attention_norm, x, change)
+        if memory is not None:
+            change = self.reader.read(self.before(self.reader_norm, x), *memory, past[1])
+            x = self.after(self.reader_norm, x, change)
+        change = self.feed_forward(self.before(self.feed_forward_norm, x))
+        return self.after(self.feed_forward_norm, x, change)
+
+    def before(self, norm: nn.LayerNorm, x: Tensor) -> Tensor:
+        return norm(x) if self.pre else x
+
+    def after(self, norm: nn.LayerNorm, x: Tensor, change: Tensor) -> Tensor:
+        x = x + self.dropout(change)
+        return x if self.pre else norm(x)
+
+
+def layer_norm(shape: Shape) -> nn.LayerNorm:
+    return nn.LayerNorm(shape.width, eps=shape.norm_epsilon)

@@ -1,0 +1,62 @@
+"""The part that is replaced when the task changes."""
+
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from headstart.model.block import layer_norm
+from headstart.model.shape import Shape
+
+
+class VocabularyHead(nn.Module):
+    """A score for every token: x Wᵀ + b, where W is its own or (tied) the embedding table."""
+
+    def __init__(self, shape: Shape, embedding: nn.Embedding):
+        super().__init__()
+        self.weight = embedding.weight if shape.tied else nn.Parameter(torch.zeros_like(embedding.weight))
+        self.bias = nn.Parameter(torch.zeros(shape.vocabulary)) if shape.output_bias else None
+
+    def refine(self, x: Tensor) -> Tensor:
+        """All that comes before the large product. (..., D) -> (..., D)"""
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., D) -> (..., V)"""
+        return F.linear(self.refine(x), self.weight, self.bias)
+
+
+class MaskedHead(VocabularyHead):
+    """BERT's: a dense layer, GELU and a norm, then the embedding table with a bias of its own."""
+
+    def __init__(self, shape: Shape, embedding: nn.Embedding):
+        super().__init__(replace(shape, tied=True, output_bias=True), embedding)
+        self.dense, self.norm = nn.Linear(shape.width, shape.width), layer_norm(shape)
+
+    def refine(self, x: Tensor) -> Tensor:
+        return self.norm(F.gelu(self.dense(x)))
+
+
+class ClassHead(nn.Module):
+    """A score for every class, read off one vector per text."""
+
+    def __init__(self, width: int, classes: int, dropout: float = 0.0):
+        super().__init__()
+        self.dropout, self.scores = nn.Dropout(dropout), nn.Linear(width, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, C)"""
+        return self.scores(self.dropout(x))
+
+
+class NextSentenceHead(nn.Module):
+    """Does B follow A? BERT's pooler (dense and tanh at `<cls>`), then two scores: no, yes."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.pooler, self.scores = nn.Linear(width, width), nn.Linear(width, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, 2)"""
+        return self.scores(torch.tanh(self.pooler(x)))

@@ -1,0 +1,46 @@
+"""The numbers that fix a transformer's architecture."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """Everything needed to rebuild a body before its weights are loaded."""
+
+    vocabulary: int = 16_000
+    width: int = 256
+    depth: int = 4
+    heads: int = 4
+    hidden: int = 1024
+    context: int = 256
+    dropout: float = 0.1
+    embedding_dropout: float = 0.1
+    attention_dropout: float = 0.0
+    positions: Literal["sinusoidal", "learned", "rotary"] = "sinusoidal"
+    norm: Literal["post", "pre"] = "post"
+    activation: Literal["relu", "gelu"] = "relu"
+    scaled_embedding: bool = True
+    embedding_norm: bool = False
+    segments: int = 0
+    norm_epsilon: float = 1e-5
+    tied: bool = False
+    output_bias: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary", "width", "depth", "heads", "hidden", "context"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, but at least 1 is needed")
+        for name in ("dropout", "embedding_dropout", "attention_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")
+        if self.segments < 0 or not self.norm_epsilon > 0:
+            raise ValueError("segments must not be below 0, and norm_epsilon must be above it")
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} does not divide into {self.heads} heads")
+        if self.positions == "rotary" and self.head_width % 2:
+            raise ValueError(f"rotary positions turn pairs of features, but a head is {self.head_width} wide")
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads

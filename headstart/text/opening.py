@@ -1,0 +1,125 @@
+"""Bytes on disk to checked lines of text."""
+
+import codecs
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+
+from headstart.errors import DataError
+from headstart.text.archives import Advance, ignore, unpack
+from headstart.text.encodings import conversion, guess_encoding
+from headstart.text.records import Reading
+from headstart.text.signatures import kind_of
+from headstart.text.sources import USUAL, Source
+
+LONGEST = 1 << 28  # characters in one line, block or field: what must fit in memory at once
+
+
+def read_lines(
+    source: Source, reading: Reading = USUAL, advance: Advance = ignore, *, ends: bool = False
+) -> Iterator[str]:
+    r"""Each line without its end, or with it for `ends`.
+
+    A line ends at \n or \r\n only, as it does for `wc -l`, editors and parallel files: a lone \r, a form feed
+    or U+2028 is a character like any other.
+    """
+    number = waiting = 0
+    pending: list[str] = []
+    for text in _texts(source, reading, advance):
+        lines = text.split("\n")
+        pending.append(lines[0])
+        waiting += len(lines[0])
+        if waiting > LONGEST:
+            raise _endless(source, number + 1)
+        if len(lines) > 1:
+            lines[0] = "".join(pending)
+            pending = [lines.pop()]
+            waiting = len(pending[0])
+            number += len(lines)
+            yield from [line + "\n" for line in lines] if ends else [line.removesuffix("\r") for line in lines]
+    if waiting:
+        yield "".join(pending)
+
+
+def _texts(source: Source, reading: Reading, advance: Advance) -> Iterator[str]:
+    """Decoded chunks, refused where they hold a NUL or a byte that the encoding doesn't have."""
+    decoder = _decoder(reading.encoding)
+    number, begun = 1, False
+    for chunk in chain(unpack(source, reading, advance), [b""]):
+        if not begun:
+            _check_kind(source, chunk)
+        state = decoder.getstate()
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeError as problem:
+            decoder.setstate(state)
+            line = number + _lines_before(decoder, chunk, problem, len(state[0]))
+            raise _undecodable(source, reading, line, problem, chunk or state[0]) from None
+        if not begun:
+            text, begun = text.removeprefix("\ufeff"), True
+        if "\0" in text:
+            line = number + text.count("\n", 0, text.index("\0"))
+            raise _binary(source, reading, line, chunk)
+        number += text.count("\n")
+        yield text
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    try:
+        if codecs.lookup(encoding)._is_text_encoding:
+            return codecs.getincrementaldecoder(encoding)("strict")
+    except LookupError:
+        pass
+    raise DataError(
+        f"--encoding {encoding}: no such text encoding; for example utf-8, utf-16, windows-1252, iso-8859-1, gb18030"
+    )
+
+
+def _check_kind(source: Source, head: bytes) -> None:
+    kind, advice = kind_of(head)
+    if kind:
+        raise DataError(f"{source.name}: not a text file: it looks like {kind}; {advice}")
+
+
+def _lines_before(decoder: codecs.IncrementalDecoder, chunk: bytes, problem: UnicodeError, held: int) -> int:
+    """Line ends in what can still be decoded of the chunk; `held` bytes were left over from the one before."""
+    start = problem.start if isinstance(problem, UnicodeDecodeError) else 0
+    with suppress(UnicodeError):
+        return decoder.decode(chunk[: max(0, start - held)]).count("\n")
+    return 0
+
+
+def _undecodable(
+    source: Source, reading: Reading, line: int, problem: UnicodeError, sample: bytes
+) -> DataError:
+    what = f"{source.name}:{line}: not {reading.encoding}"
+    if isinstance(problem, UnicodeDecodeError):
+        what += f" (byte 0x{problem.object[problem.start]:02X}: {problem.reason})"
+    if codecs.lookup(reading.encoding).name != "utf-8":
+        return DataError(f"{what}; give another name with --encoding, or none if the file is UTF-8")
+    guess = guess_encoding(sample)
+    if guess == "utf-8":
+        return DataError(f"{what}; most of it is UTF-8, so it is damaged. Drop such bytes: {conversion(source, guess)}")
+    seems = f"it looks like {guess}" if guess else "its encoding can't be guessed (`file -i` may tell)"
+    name = guess or "ENCODING"
+    return DataError(f"{what}; {seems}. Convert it: {conversion(source, name)} or read it with --encoding {name}")
+
+
+def _binary(source: Source, reading: Reading, line: int, sample: bytes) -> DataError:
+    guess = guess_encoding(sample)
+    if guess.startswith(("utf-16", "utf-32")):
+        return DataError(
+            f"{source.name}:{line}: NUL bytes; it looks like {guess}."
+            f" Convert it: {conversion(source, guess)} or read it with --encoding {guess}"
+        )
+    return DataError(
+        f"{source.name}:{line}: a NUL byte: this is a binary file or a damaged text."
+        f" If it is text, remove them: tr -d '\\000' < FILE > CLEAN"
+    )
+
+
+def _endless(source: Source, line: int) -> DataError:
+    return DataError(
+        f"{source.name}:{line}: a line of more than {LONGEST:,} characters does not fit in memory;"
+        " break it up, for example with: fold -s -w 100000"
+    )
