@@ -111,7 +111,7 @@ def layer_costs(n: int, d: int, k: int) -> dict[str, tuple[str, int]]:
     }
 
 
-def advice(shape: Shape, task: Task, *, rows: int, length: int) -> list[str]:
+def advice(shape: Shape, task: Task, *, length: int) -> list[str]:
     """What to change, where that is plain."""
     if task in ("classify", "translate"):
         return []

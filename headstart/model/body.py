@@ -71,9 +71,7 @@ class Body(nn.Module):
             x = self.embedding_norm(x)
         return self.dropout(x)
 
-    def sight(
-        self, positions: Tensor, start: int, new: int, real: Tensor | None, documents: Tensor | None
-    ) -> Sight:
+    def sight(self, positions: Tensor, start: int, new: int, real: Tensor | None, documents: Tensor | None) -> Sight:
         """A plain causal pass needs no mask in memory; padding, packing or a past do."""
         if self.causal and not start and real is None and documents is None:
             return Sight(None, True, positions)

@@ -79,9 +79,7 @@ class Translator(nn.Module):
             writer.embedding = reader.embedding
         self.head = VocabularyHead(writer.shape, writer.embedding)
 
-    def write(
-        self, target: Tensor, memory: Tensor, real: Tensor | None, pasts: Pasts | None = None
-    ) -> Tensor:
+    def write(self, target: Tensor, memory: Tensor, real: Tensor | None, pasts: Pasts | None = None) -> Tensor:
         """(B, T) -> (B, T, V). Right padding of the target lies in the future of its real tokens."""
         return self.head(self.writer(target, memory=memory, memory_real=real, pasts=pasts))
 
@@ -90,9 +88,7 @@ class Translator(nn.Module):
         return self.write(target, self.reader(source, real=real), real)
 
 
-def build(
-    task: Task, shape: Shape, *, causal: bool = True, classes: int = 2, pooling: Pooling = "last"
-) -> nn.Module:
+def build(task: Task, shape: Shape, *, causal: bool = True, classes: int = 2, pooling: Pooling = "last") -> nn.Module:
     """The model of a task, its weights not yet set; `causal` and what follows matter to a classifier only."""
     match task:
         case "lm":

@@ -28,9 +28,7 @@ def draw_masks(masks: Sequence[Mask], out: Path, *, title: str) -> None:
     reading = "Each row is a token that looks, each column a token it may look at (blue) or not (grey)."
     colours = ListedColormap([NOTHING, BLUE])
     with look():
-        figure = draw_grids(
-            grids, most=3, title=title, reading=reading, colours=colours, largest=1.0, narrowest=6.0
-        )
+        figure = draw_grids(grids, most=3, title=title, reading=reading, colours=colours, largest=1.0, narrowest=6.0)
         save(figure, out)
 
 
@@ -39,13 +37,11 @@ def draw_mask(mask: np.ndarray, labels: Sequence[str], out: Path, *, title: str 
     draw_masks([Mask(title="", allowed=mask, labels=labels)], out, title=title)
 
 
-def draw_attention(
-    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], layer: int, out: Path
-) -> None:
+def draw_attention(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], layer: int, out: Path) -> None:
     """The weights (H, T, S) of every head of one layer: T tokens, the rows, look at S tokens, the columns."""
     picture_path(out)
     weights = np.asarray(weights, dtype=float)
-    grids = [Grid(f"head {number}", head, rows, columns) for number, head in enumerate(weights, start=1)]
+    grids = [Grid(f"Head {number}", head, rows, columns) for number, head in enumerate(weights, start=1)]
     who = f"the {len(grids)} heads of layer {layer} look" if len(grids) > 1 else f"the head of layer {layer} looks"
     reading = "Each row is a token that looks; its weights over the columns, the tokens looked at, sum to one."
     largest = max(float(weights.max(initial=0.0)), 1e-9)
@@ -95,13 +91,12 @@ def _draw_distance(axes: Axes, similarity: np.ndarray) -> None:
 
 def _draw_scale(axes: Axes, colours: Colormap, least: float, most: float, name: str) -> None:
     """A colour bar with its two ends named."""
-    axes.imshow(
-        np.linspace(0, 1, 256)[None], cmap=colours, aspect="auto", interpolation="none", extent=(0, 1, 0, 1)
-    )
+    axes.imshow(np.linspace(0, 1, 256)[None], cmap=colours, aspect="auto", interpolation="none", extent=(0, 1, 0, 1))
     axes.set_yticks([])
     axes.set_xticks([0, 0.5, 1], [_short(least), name, _short(most)])
-    for label, side in zip(axes.get_xticklabels(), ("left", "center", "right")):
-        label.set_ha(side)
+    first, _, last = axes.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, pad=2)
 

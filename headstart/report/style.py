@@ -1,11 +1,11 @@
 """How every picture looks, and how it reaches the disk."""
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import matplotlib.style
 from matplotlib.axes import Axes
@@ -66,16 +66,13 @@ METADATA: dict[str, dict[str, Any]] = {
 def picture_path(out: Path) -> Path:
     """`out`, if a picture can be written there; long jobs ask before they begin."""
     out = Path(out)
-    endings = ", ".join(METADATA)
-    if out.suffix.lower() not in METADATA:
-        name = out.name or "picture"
-        raise ConfigError(
-            f"{out}: a picture must end in one of {endings}; type --out {out.with_name(name + '.svg')}"
-        )
-    if not out.parent.is_dir():
-        raise ConfigError(f"{out}: there is no folder {out.parent}; type mkdir -p '{out.parent}' first")
     if out.is_dir():
         raise ConfigError(f"{out}: this is a folder; type --out {out / 'picture.svg'}")
+    if out.suffix.lower() not in METADATA:
+        better = out.with_name(out.name + ".svg")
+        raise ConfigError(f"{out}: a picture must end in {', '.join(METADATA)}; type --out {better}")
+    if not out.parent.is_dir():
+        raise ConfigError(f"{out}: there is no folder {out.parent}; type mkdir -p '{out.parent}' first")
     return out
 
 
@@ -106,7 +103,7 @@ def save(figure: Figure, out: Path) -> None:
     """Write aside, then swap in: the file is whole or it is not there. Same input, same bytes."""
     out = picture_path(out)
     ending = out.suffix.lower()
-    aside = out.with_name(f".{out.name}.{os.getpid()}.new")
+    aside = out.with_name(f".{uuid4().hex}{ending}")
     try:
         figure.savefig(aside, format=ending[1:], metadata=METADATA[ending])
         aside.replace(out)

@@ -15,12 +15,12 @@ from headstart.text.sources import USUAL, Source
 Advance = Callable[[int], None]
 CHUNK = 1 << 20
 BOMB_FLOOR = 64 << 20
-_ZSTD_SIP = 1 << 10  # one byte of zstd may become 32 KB, and a sip is unpacked all at once
+_ZSTD_SIP = 1 << 9  # one byte of zstd may become 32 KB, and a sip is unpacked all at once
 _TESTS = {".gz": "gzip -t", ".xz": "xz -t", ".zst": "zstd -t"}
 _KINDS = {".gz": "a gzip file", ".xz": "an xz file", ".zst": "a zstd file"}
 
 
-class _Damage(Exception):
+class _DamageError(Exception):
     """An archive that its own library refuses."""
 
 
@@ -41,27 +41,32 @@ def unpack(source: Source, reading: Reading = USUAL, advance: Advance = ignore) 
                 advance(file.tell() - consumed)
                 consumed = file.tell()
                 yield chunk
-        advance(size - consumed)
+        advance(max(0, size - consumed))
     except EOFError:
         raise DataError(
             f"{source.name}: this archive is truncated: its end is missing; fetch or make it again"
         ) from None
-    except (_Damage, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as problem:
+    except (_DamageError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as problem:
         raise _damaged(source, problem) from None
     except OSError as problem:
         raise DataError(f"{source.name}: {problem.strerror or problem}") from None
 
 
 def _chunks(file: BinaryIO, packing: str) -> Iterator[bytes]:
-    if packing == ".zst":
-        yield from _zstd_chunks(file)
-        return
-    opened: BinaryIO = file
     if packing == ".gz":
-        opened = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+        with gzip.open(file) as unpacked:
+            yield from _pieces(unpacked)
     elif packing == ".xz":
-        opened = lzma.LZMAFile(file)  # type: ignore[assignment]
-    while chunk := opened.read(CHUNK):
+        with lzma.open(file) as unpacked:
+            yield from _pieces(unpacked)
+    elif packing == ".zst":
+        yield from _zstd_chunks(file)
+    else:
+        yield from _pieces(file)
+
+
+def _pieces(file: gzip.GzipFile | lzma.LZMAFile | BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK):
         yield chunk
 
 
@@ -78,7 +83,7 @@ def _zstd_chunks(file: BinaryIO) -> Iterator[bytes]:
             try:
                 pending.append(frame.decompress(sip))
             except zstandard.ZstdError as problem:
-                raise _Damage(problem) from None
+                raise _DamageError(problem) from None
             size += len(pending[-1])
             sip = frame.unused_data
             frame = None if frame.eof else frame

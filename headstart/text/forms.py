@@ -19,7 +19,8 @@ def origins(text: str, form: Form) -> list[tuple[int, int]]:
         if end == len(text) or not _joins(text[end]):
             spans += [(start, end)] * len(to_form(text[start:end], form))
             start = end
-    return spans
+    whole = len(to_form(text, form))
+    return spans if len(spans) == whole else [(0, len(text))] * whole
 
 
 def _joins(character: str) -> bool:

@@ -7,12 +7,14 @@ from itertools import chain
 
 from headstart.errors import DataError
 from headstart.text.archives import Advance, ignore, unpack
-from headstart.text.encodings import conversion, guess_encoding
+from headstart.text.encoding import conversion, filtered, guess_encoding
 from headstart.text.records import Reading
 from headstart.text.signatures import kind_of
 from headstart.text.sources import USUAL, Source
 
 LONGEST = 1 << 28  # characters in one line, block or field: what must fit in memory at once
+
+_EAT_THEIR_MARK = ("utf-8-sig", "utf-16", "utf-32")
 
 
 def read_lines(
@@ -43,7 +45,7 @@ def read_lines(
 
 def _texts(source: Source, reading: Reading, advance: Advance) -> Iterator[str]:
     """Decoded chunks, refused where they hold a NUL or a byte that the encoding doesn't have."""
-    decoder = _decoder(reading.encoding)
+    decoder = codec(reading.encoding).incrementaldecoder("strict")
     number, begun = 1, False
     for chunk in chain(unpack(source, reading, advance), [b""]):
         if not begun:
@@ -56,20 +58,22 @@ def _texts(source: Source, reading: Reading, advance: Advance) -> Iterator[str]:
             line = number + _lines_before(decoder, chunk, problem, len(state[0]))
             raise _undecodable(source, reading, line, problem, chunk or state[0]) from None
         if not begun:
-            text, begun = text.removeprefix("\ufeff"), True
+            begun = True
+            if codec(reading.encoding).name not in _EAT_THEIR_MARK:
+                text = text.removeprefix("\ufeff")
         if "\0" in text:
             line = number + text.count("\n", 0, text.index("\0"))
-            raise _binary(source, reading, line, chunk)
+            raise _binary(source, line, chunk)
         number += text.count("\n")
         yield text
 
 
-def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    try:
-        if codecs.lookup(encoding)._is_text_encoding:
-            return codecs.getincrementaldecoder(encoding)("strict")
-    except LookupError:
-        pass
+def codec(encoding: str) -> codecs.CodecInfo:
+    """What Python knows of an encoding of text that can be read as a stream."""
+    with suppress(LookupError):
+        found = codecs.lookup(encoding)
+        if found._is_text_encoding and found.incrementaldecoder:
+            return found
     raise DataError(
         f"--encoding {encoding}: no such text encoding; for example utf-8, utf-16, windows-1252, iso-8859-1, gb18030"
     )
@@ -89,15 +93,15 @@ def _lines_before(decoder: codecs.IncrementalDecoder, chunk: bytes, problem: Uni
     return 0
 
 
-def _undecodable(
-    source: Source, reading: Reading, line: int, problem: UnicodeError, sample: bytes
-) -> DataError:
+def _undecodable(source: Source, reading: Reading, line: int, problem: UnicodeError, sample: bytes) -> DataError:
     what = f"{source.name}:{line}: not {reading.encoding}"
     if isinstance(problem, UnicodeDecodeError):
         what += f" (byte 0x{problem.object[problem.start]:02X}: {problem.reason})"
-    if codecs.lookup(reading.encoding).name != "utf-8":
+    if codec(reading.encoding).name != "utf-8":
         return DataError(f"{what}; give another name with --encoding, or none if the file is UTF-8")
     guess = guess_encoding(sample)
+    if not guess and b"\0" in sample:
+        return _binary(source, line, sample)
     if guess == "utf-8":
         return DataError(f"{what}; most of it is UTF-8, so it is damaged. Drop such bytes: {conversion(source, guess)}")
     seems = f"it looks like {guess}" if guess else "its encoding can't be guessed (`file -i` may tell)"
@@ -105,16 +109,16 @@ def _undecodable(
     return DataError(f"{what}; {seems}. Convert it: {conversion(source, name)} or read it with --encoding {name}")
 
 
-def _binary(source: Source, reading: Reading, line: int, sample: bytes) -> DataError:
+def _binary(source: Source, line: int, sample: bytes) -> DataError:
     guess = guess_encoding(sample)
     if guess.startswith(("utf-16", "utf-32")):
         return DataError(
             f"{source.name}:{line}: NUL bytes; it looks like {guess}."
             f" Convert it: {conversion(source, guess)} or read it with --encoding {guess}"
         )
+    clean = filtered(source, "tr -d '\\000'")
     return DataError(
-        f"{source.name}:{line}: a NUL byte: this is a binary file or a damaged text."
-        f" If it is text, remove them: tr -d '\\000' < FILE > CLEAN"
+        f"{source.name}:{line}: a NUL byte: this is a binary file or a damaged text. If it is text: {clean}"
     )
 
 

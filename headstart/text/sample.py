@@ -26,7 +26,8 @@ def draw_sample(texts: Iterable[str], characters: int, seed: int = 0) -> Sample:
 
     Each chunk draws a number; those with the smallest numbers stay, so memory never exceeds the limit.
     """
-    random, kept, held, limit = Random(seed), _Heap(), 0, 1.0
+    kept: list[tuple[float, str]] = []  # a heap, largest number first
+    random, held, limit = Random(seed), 0, 1.0
     texts_read = characters_read = 0
     for text in texts:
         texts_read, characters_read = texts_read + 1, characters_read + len(text)
@@ -36,7 +37,7 @@ def draw_sample(texts: Iterable[str], characters: int, seed: int = 0) -> Sample:
                 continue
             heappush(kept, (-number, chunk))
             held += len(chunk)
-            while held > characters:
+            while held > characters and len(kept) > 1:
                 negative, dropped = heappop(kept)
                 held, limit = held - len(dropped), -negative
     return Sample(tuple(chunk for _, chunk in sorted(kept)), texts_read, characters_read)
@@ -52,6 +53,3 @@ def chunks(text: str) -> Iterator[str]:
         start = end + (space > 0)
     if start < len(text):
         yield text[start:]
-
-
-_Heap = list[tuple[float, str]]

@@ -44,9 +44,8 @@ def source_at(path: str | Path) -> Source:
     """The file at `path`, whatever its ending; `.txt.gz` is the form `.txt` in the packing `.gz`."""
     if str(path) == "-":
         return _spooled()
-    path = Path(path)
     _check_readable(path)
-    return _described(path)
+    return _described(Path(path))
 
 
 def known_form(source: Source) -> Source:
@@ -61,8 +60,19 @@ def known_form(source: Source) -> Source:
     )
 
 
+def kind_at(path: str | Path) -> str:
+    """ "file", "folder", "other" (a pipe, a device), or "" where there is nothing or no way to it."""
+    if not str(path):
+        return ""
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
+
+
 def _expand(path: str | Path) -> Iterator[Source]:
-    if str(path) != "-" and Path(path).is_dir():
+    if str(path) != "-" and kind_at(path) == "folder":
         yield from _inside(Path(path))
     else:
         yield known_form(source_at(path))
@@ -97,16 +107,13 @@ def _described(path: Path, *, named: bool = True) -> Source:
     return Source(path, str(path), inner.suffix.lower(), packing, named)
 
 
-def _check_readable(path: Path) -> None:
-    try:
-        kind = path.stat().st_mode
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file or folder") from None
-    except (OSError, ValueError) as problem:
-        raise DataError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
-    if stat.S_ISDIR(kind):
+def _check_readable(path: str | Path) -> None:
+    kind = kind_at(path)
+    if not kind:
+        raise DataError(f"{str(path) or repr('')}: no such file or folder")
+    if kind == "folder":
         raise DataError(f"{path}: a folder, but one file is needed here")
-    if not stat.S_ISREG(kind):
+    if kind == "other":
         raise DataError(f"{path}: a pipe or device can't be read twice; give - and pipe it in: ... < {path}")
 
 

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.text import nearness
-from headstart.text.fingerprints import bare_words, normalise
-from headstart.text.guard import Part, conflicts, leaked_rows, repeats, scan, twins
+from headstart.text.guard import Part, leaked_rows, nearness, repeats, scan, twins
+from headstart.text.guard.conflicts import conflicts
+from headstart.text.guard.facts import facts
+from headstart.text.guard.fingerprints import bare_words, normalise
 from headstart.text.records import Document, Row
 
-TOPIC = (
-    "the a this that book story author hero chapter page plot ending style reader writer novel series volume was is "
-    "felt seemed remained good bad boring slow quick clever dull rich thin long short first last never always often "
-    "perhaps really truly hardly and but because while although with without from into about read wrote loved hated "
-    "finished closed opened bought lent gave took found lost wanted hoped feared thought knew my your his her our "
-    "their every some no one two three night day train beach winter summer friend mother brother child king ship"
-).split()
+WORDS = """
+the a this that book story author hero chapter page plot ending style reader writer novel series volume was is felt
+seemed remained good bad boring slow quick clever dull rich thin long short first last never always often perhaps really
+truly hardly and but because while although with without from into about read wrote loved hated finished closed opened
+bought lent gave took found lost wanted hoped feared thought knew my your his her our their every some no one two three
+night day train beach winter summer friend mother brother child king ship"""
+TOPIC = WORDS.split()
 
 
 def review(chance: random.Random, words: int) -> str:
@@ -68,8 +69,8 @@ def test_exact_twins_equal_a_plain_count(texts: list[str], data: st.DataObject) 
     found = twins(part("train", texts), part("test", others)).exact
     assert (found >= 0).tolist() == expected
     assert all(normalise(texts[f]) == normalise(others[n]) for n, f in enumerate(found) if f >= 0)
-    seen: set[str] = set()
-    again = [bool(n) and (n in seen or bool(seen.add(n))) for n in map(normalise, texts)]
+    same = [normalise(text) for text in texts]
+    again = [bool(text) and text in same[:row] for row, text in enumerate(same)]
     assert (repeats(part("train", texts)).exact >= 0).tolist() == again
 
 
@@ -119,14 +120,21 @@ def test_nearness_agrees_with_the_true_jaccard_similarity() -> None:
 
 
 def test_short_texts_are_only_ever_exact() -> None:
-    found = twins(part("train", ["Very good book", "不错的书", "ok"]), part("test", ["very good  BOOK", "very good books", "oh"]))
+    found = twins(
+        part("train", ["Very good book", "不错的书", "ok"]), part("test", ["very good  BOOK", "very good books", "oh"])
+    )
     assert found.exact.tolist() == [0, -1, -1]
     assert (found.near == -1).all()
 
 
 def test_scripts_without_spaces_have_near_duplicates_too() -> None:
     chance = random.Random(7)
-    texts = ["".join(chance.choices("的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生", k=80)) for _ in range(50)]
+    texts = [
+        "".join(
+            chance.choices("的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生", k=80)
+        )
+        for _ in range(50)
+    ]
     found = twins(part("train", texts), part("test", [texts[9] + "！好", texts[30][:40] * 2])).near
     assert found.tolist() == [9, -1]
 
@@ -184,12 +192,29 @@ def test_conflicting_labels_equal_a_plain_count(rows: list[tuple[str, str]]) -> 
         assert names[a] != names[b]
 
 
+def test_a_text_is_found_as_one_line_of_a_block() -> None:
+    lines, block = reviews(13, 5), Document("Chapter 1\n" + "\n".join(reviews(14, 50)), "corpus.txt", 1)
+    block = Document(f"{block.text}\n {lines[2].upper()}\nThe end", "corpus.txt", 1)
+    found = twins(scan("corpus", [Document(lines[0], "corpus.txt", 99), block]), part("test", [*lines, "the end"]))
+    assert found.exact.tolist() == [0, -1, 1, -1, -1, -1]
+
+
 def test_a_part_keeps_numbers_and_not_texts() -> None:
     texts = (Document("word " * chance, "a.txt", chance) for chance in range(1_000, 2_000))
     kept = scan("corpus", texts)
     arrays = [value for value in vars(kept).values() if isinstance(value, np.ndarray)]
     assert sum(array.nbytes for array in arrays) / kept.rows < 220
     assert kept.place(3) == ("a.txt", 1_003)
+
+
+def test_lengths_are_given_in_quantiles() -> None:
+    table = facts(part("train", ["word " * count for count in range(101)], ["a", *"b" * 100]))
+    assert table["labels"] == {"a": 1, "b": 100}
+    assert (table["rows"], table["empty"]) == (101, 1)
+    shares = {"smallest": 0, "p5": 5, "p25": 25, "median": 50, "p75": 75, "p95": 95, "largest": 100, "mean": 50.0}
+    assert table["words"] == shares
+    assert table["characters"] == {name: 5 * value for name, value in shares.items()}
+    assert "tokens" not in table
 
 
 def test_a_sentence_pair_is_one_text() -> None:

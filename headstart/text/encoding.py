@@ -1,4 +1,4 @@
-"""Which encoding some bytes seem to be in."""
+"""Which encoding some bytes seem to be in, for the message that refuses them."""
 
 import codecs
 import re
@@ -26,25 +26,28 @@ def guess_encoding(sample: bytes) -> str:
         return _wide(sample)
     if _mostly_utf8(sample):
         return "utf-8"
-    high = len(re.findall(rb"[\x80-\xff]", sample))
-    if high > len(sample) / 4 or _UNUSED_IN_1252.search(sample):
+    if _UNUSED_IN_1252.search(sample) or _unlike_western(sample):
         return ""
     return "windows-1252" if re.search(rb"[\x80-\x9f]", sample) else "iso-8859-1"
 
 
 def conversion(source: Source, encoding: str) -> str:
-    """The command that makes a UTF-8 copy; "utf-8" itself as the encoding drops the damaged bytes."""
-    change = "iconv -c -f utf-8 -t utf-8" if encoding == "utf-8" else f"iconv -f {encoding} -t utf-8"
+    """The command that makes a UTF-8 copy; from "utf-8" it drops the damaged bytes."""
+    return filtered(source, f"iconv {'-c ' if encoding == 'utf-8' else ''}-f {encoding} -t utf-8")
+
+
+def filtered(source: Source, change: str) -> str:
+    """The command that makes a copy of the file, passed through `change`."""
     if source.name == "stdin":
         return f"... | {change} | headstart ..."
-    old = shlex.quote(source.name)
-    endings = source.form + source.packing
-    stem = source.path.name[: len(source.path.name) - len(endings)]
-    new = shlex.quote(str(Path(source.name).with_name(f"{stem}.utf8{endings}")))
+    endings = len(source.form + source.packing)
+    name = source.path.name
+    new = f"{name[: len(name) - endings]}.utf8{name[len(name) - endings :]}"
+    old, new = shlex.quote(source.name), shlex.quote(str(Path(source.name).with_name(new)))
     if not source.packing:
-        return f"{change} {old} > {new}"
+        return f"{change} < {old} > {new}"
     tool = _TOOLS[source.packing]
-    return f"{tool} -dc {old} | {change} | {tool} > {new}"
+    return f"{tool} -dc < {old} | {change} | {tool} > {new}"
 
 
 def _wide(sample: bytes) -> str:
@@ -56,6 +59,12 @@ def _wide(sample: bytes) -> str:
     if even > enough and odd * 20 < even:
         return "utf-16be"
     return ""
+
+
+def _unlike_western(sample: bytes) -> bool:
+    """In French or German an accented letter stands among plain ones; in Russian or Japanese they come in runs."""
+    runs = [len(run) for run in re.findall(rb"[\x80-\xff]+", sample)]
+    return sum(run for run in runs if run > 2) * 2 > sum(runs)
 
 
 def _mostly_utf8(sample: bytes) -> bool:

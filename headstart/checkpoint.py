@@ -1,0 +1,150 @@
+"""A saved model: its weights, its shape, its tokenizer, its labels and where it comes from, in one folder."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from headstart.config import build as build_settings
+from headstart.errors import CheckpointError, ConfigError
+from headstart.model.bill import bill, total
+from headstart.model.models import Pooling, Task, build
+from headstart.model.shape import Shape
+from headstart.text.tokenizer import Tokenizer
+from headstart.whole import find_whole, write_whole
+
+CARD, WEIGHTS, TOKENIZER = "card.json", "model.safetensors", "tokenizer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What travels with the weights. `parent` and `corpus` say where they come from, by hash."""
+
+    task: Task
+    shape: Shape
+    causal: bool = True
+    pooling: Pooling = "last"
+    labels: tuple[str, ...] = ()
+    temperature: float = 1.0
+    tokenizer: str = ""
+    step: int = 0
+    scores: dict[str, float] = field(default_factory=dict)
+    parent: str = ""
+    corpus: str = ""
+
+    def build(self) -> nn.Module:
+        classes = max(len(self.labels), 1)
+        return build(self.task, self.shape, causal=self.causal, classes=classes, pooling=self.pooling)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A model as it was saved; the tokenizer is read when it is asked for."""
+
+    folder: Path
+    card: Card
+    model: nn.Module
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        if not self.card.tokenizer:
+            raise CheckpointError(f"{self.folder}: saved without a tokenizer, so it cannot read text")
+        return Tokenizer.load(self.folder / TOKENIZER)
+
+
+def save(
+    folder: Path,
+    model: nn.Module,
+    card: Card,
+    tokenizer: Tokenizer | None = None,
+    *,
+    also: Callable[[Path], None] = lambda folder: None,
+) -> None:
+    """Write a model whole or not at all; `also` may add files, such as the state of a training."""
+    card = replace(card, tokenizer=tokenizer.hash) if tokenizer else card
+
+    def fill(new: Path) -> None:
+        weights = {name: value.detach().contiguous() for name, value in model.named_parameters()}
+        save_file(weights, new / WEIGHTS)
+        (new / CARD).write_text(json.dumps(asdict(card), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        if tokenizer:
+            tokenizer.save(new / TOKENIZER)
+        also(new)
+
+    write_whole(folder, fill)
+
+
+def load(run: Path, device: torch.device | str = "cpu") -> Saved:
+    """Read a saved model strictly: whole, of the shape its card says, each tensor by name."""
+    folder = find(run)
+    card = read_card(folder)
+    weights = read_tensors(folder / WEIGHTS, about=_parameters(card))
+    model = card.build()
+    put(weights, model, folder / WEIGHTS)
+    saved = Saved(folder, card, model.to(device).eval())
+    if card.tokenizer and saved.tokenizer.hash != card.tokenizer:
+        raise CheckpointError(f"{folder / TOKENIZER}: not the tokenizer that this model was trained with")
+    return saved
+
+
+def find(run: Path) -> Path:
+    """The folder of a model: `run` itself, or the best or else the last one of a run."""
+    if (run / CARD).is_file() or run.with_name(run.name + ".old").is_dir():
+        return find_whole(run)
+    for name in ("best", "last"):
+        if (run / name).is_dir() or (run / f"{name}.old").is_dir():
+            return find_whole(run / name)
+    what = "holds no saved model" if run.is_dir() else "no such run"
+    raise CheckpointError(f"{run}: {what}. Make one with `headstart pretrain` or `headstart finetune`, --out {run}")
+
+
+def read_card(folder: Path) -> Card:
+    path = folder / CARD
+    try:
+        table: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        scores = {str(name): float(value) for name, value in table.pop("scores", {}).items()}
+        return replace(build_settings(Card, table, str(path)), scores=scores)
+    except (ValueError, TypeError, AttributeError, OSError, ConfigError) as problem:
+        raise CheckpointError(f"{path}: not the card of a saved model: {problem}") from None
+
+
+def read_tensors(path: Path, about: int) -> dict[str, Tensor]:
+    """All tensors of a safetensors file, refused unread when they cannot be the `about` numbers of its card.
+
+    `put` compares name by name; this keeps a card that lies from filling the memory before that.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            sizes = {name: torch.Size(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            found = sum(size.numel() for size in sizes.values())
+            if not about / 2 <= found <= about * 2:
+                raise CheckpointError(f"{path}: holds {found:,} numbers, but the shape on its card needs {about:,}")
+            return {name: file.get_tensor(name) for name in sizes}
+    except (SafetensorError, OSError) as problem:
+        raise CheckpointError(f"{path}: not a readable safetensors file: {problem}") from None
+
+
+def put(weights: dict[str, Tensor], model: nn.Module, path: Path) -> None:
+    """Copy each tensor to the parameter of that name. None may be left over on either side."""
+    wanted = dict(model.named_parameters())
+    for names, what in (
+        (wanted.keys() - weights.keys(), "is missing"),
+        (weights.keys() - wanted.keys(), "is not known"),
+    ):
+        if names:
+            raise CheckpointError(f"{path}: tensor '{min(names)}' {what}")
+    for name, parameter in wanted.items():
+        if weights[name].shape != parameter.shape:
+            found, needed = tuple(weights[name].shape), tuple(parameter.shape)
+            raise CheckpointError(f"{path}: tensor '{name}' is {found}, but the shape on its card needs {needed}")
+        parameter.data.copy_(weights[name])
+
+
+def _parameters(card: Card) -> int:
+    return total(bill(card.shape, card.task, classes=max(len(card.labels), 1)))

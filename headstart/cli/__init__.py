@@ -1,0 +1,31 @@
+"""The command line: each command parses, calls one recipe, and shows what came back.
+
+Nothing heavy is imported here, so that `--help` answers at once; a command imports its recipe when it runs.
+"""
+
+import os
+import sys
+
+from headstart.cli.app import app
+from headstart.cli.show import complain
+from headstart.errors import HeadstartError
+
+# Commands register themselves on `app` in the order of their modules.
+from headstart.cli import looking, texts  # isort: skip  # noqa: F401
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run the command line. 1: a check failed. 2: the user can do something about it. 130: Ctrl-C."""
+    try:
+        app()
+    except HeadstartError as problem:
+        complain(str(problem))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        complain("stopped")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,39 @@
+"""The Typer application and the options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="headstart",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    suggest_commands=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Pretrain a transformer on your own text, fine-tune it on your few labels, "
+    "and be told honestly what the head start was worth.",
+)
+check = typer.Typer(no_args_is_help=True, help="Prove things about your own data, model or runs.")
+draw = typer.Typer(no_args_is_help=True, help="Draw what the model does, as SVG.")
+app.add_typer(check, name="check")
+app.add_typer(draw, name="draw")
+
+Preset = Annotated[str, typer.Option(help="Start from these settings: lab, tiny, small, base or bert-base.")]
+Config = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings, on top of the preset.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.NAME=VALUE", help="Change one setting, e.g. model.width=256. Repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of text for a person.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
+
+
+@app.callback(invoke_without_command=True)
+def about(version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False) -> None:
+    if version:
+        from headstart import __version__
+
+        typer.echo(f"headstart {__version__}")
+        raise typer.Exit

@@ -1,0 +1,1 @@
+"""Commands about text: tokenizer, check data."""

@@ -1,0 +1,1 @@
+"""Ids to batches; every order is a pure function of seed, epoch and position."""

@@ -1,0 +1,1 @@
+"""One readable page per job; a recipe returns what it found and prints nothing."""

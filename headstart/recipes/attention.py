@@ -1,0 +1,45 @@
+"""Where the heads of a trained model look."""
+
+from pathlib import Path
+
+import torch
+
+from headstart.checkpoint import Saved, load
+from headstart.errors import ConfigError, DataError
+from headstart.model.attention import Attention
+from headstart.model.models import Translator
+from headstart.report.figures import draw_attention as draw
+from headstart.report.style import picture_path
+
+MOST_TOKENS = 100  # more are not readable on the axes
+
+
+def draw_attention(run: Path, text: str, out: Path, *, layer: int = 0) -> None:
+    """Draw the heads of one layer, counted from 1 (0: the last), while the model reads `text`."""
+    picture_path(out)
+    saved = load(run)
+    ids, tokens = read_tokens(saved, text)
+    body = saved.model.reader if isinstance(saved.model, Translator) else saved.model.get_submodule("body")
+    blocks = list(body.get_submodule("blocks").children())
+    if not 0 <= layer <= len(blocks):
+        raise ConfigError(f"--layer {layer}: this model has layers 1 to {len(blocks)}")
+    attention = blocks[layer - 1].get_submodule("attention")
+    assert isinstance(attention, Attention)
+    attention.watched = []
+    with torch.inference_mode():
+        body(torch.tensor([ids]))
+    weights = attention.watched[0][0].numpy()  # (H, T, T)
+    draw(weights, tokens, tokens, layer or len(blocks), out)
+
+
+def read_tokens(saved: Saved, text: str) -> tuple[list[int], list[str]]:
+    """The ids that the model reads, with what a person reads in their place."""
+    tokenizer = saved.tokenizer
+    ids = tokenizer.encode(text)
+    if not ids:
+        raise DataError("the text is empty: there is nothing to look at")
+    first, last = ([tokenizer.sos], []) if saved.card.causal else ([tokenizer.cls], [tokenizer.sep])
+    ids = [*first, *ids, *last]
+    if len(ids) > MOST_TOKENS:
+        raise DataError(f"the text has {len(ids)} tokens, but a picture shows at most {MOST_TOKENS}: shorten it")
+    return ids, [tokenizer.piece(id) for id in ids]

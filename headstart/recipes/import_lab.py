@@ -1,0 +1,119 @@
+"""Bring in a checkpoint of the source lab: a pickle, read as plain tensors only, turned into a run folder."""
+
+import pickle
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headstart.checkpoint import Card, put, save
+from headstart.errors import CheckpointError
+from headstart.model.models import build
+from headstart.model.positions import sinusoids
+from headstart.model.shape import Shape
+from headstart.text.tokenizer import Tokenizer
+
+LARGEST = 4 * 1024**3  # bytes, on disk and unpacked
+LAYER = re.compile(r"transformer_encoder\.layers\.(\d+)\.(.+)")
+PARTS = {
+    "self_attn.in_proj_weight": "attention.project.weight",
+    "self_attn.in_proj_bias": "attention.project.bias",
+    "self_attn.out_proj.weight": "attention.output.weight",
+    "self_attn.out_proj.bias": "attention.output.bias",
+    "linear1.weight": "feed_forward.inner.weight",
+    "linear1.bias": "feed_forward.inner.bias",
+    "linear2.weight": "feed_forward.outer.weight",
+    "linear2.bias": "feed_forward.outer.bias",
+    "norm1.weight": "attention_norm.weight",
+    "norm1.bias": "attention_norm.bias",
+    "norm2.weight": "feed_forward_norm.weight",
+    "norm2.bias": "feed_forward_norm.bias",
+}
+
+
+def import_lab(file: Path, shape: Shape, out: Path, tokenizer: Tokenizer | None = None) -> Card:
+    """Read `file`, check it against `shape`, and save it as `out/best`.
+
+    A file with an output over the vocabulary becomes a language model, one with fewer outputs a classifier.
+    A body without a head becomes a language model with a fresh head, and its card says so.
+    """
+    if tokenizer is not None and tokenizer.size != shape.vocabulary:
+        raise CheckpointError(
+            f"the tokenizer has {tokenizer.size:,} ids, but the shape has {shape.vocabulary:,}: "
+            f"name the tokenizer that {file} was trained with, or --set model.vocabulary={tokenizer.size}"
+        )
+    weights = {_rename(name, file): value.float() for name, value in _read(file).items()}
+    table = weights.pop("positions", None)
+    if table is not None:
+        _check_positions(table, shape, file)
+    card, model = _model(weights, shape, file)
+    put(weights, model, file)
+    save(out / "best", model, card, tokenizer)
+    return card
+
+
+def _read(file: Path) -> dict[str, Tensor]:
+    """Only tensors come out of the pickle: torch's `weights_only` reader runs no code from the file."""
+    if not file.is_file():
+        raise CheckpointError(f"{file}: no such file")
+    unpacked = file.stat().st_size
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    if max(unpacked, file.stat().st_size) > LARGEST:
+        raise CheckpointError(f"{file}: unpacks to {unpacked / 1e9:.1f} GB, more than any lab checkpoint")
+    try:
+        content: Any = torch.load(file, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, AttributeError, TypeError) as problem:
+        reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
+        raise CheckpointError(f"{file}: refused, it is not a file of plain tensors: {reason}") from None
+    content = content.get("model_state_dict", content) if isinstance(content, dict) else content
+    if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
+        raise CheckpointError(f"{file}: no 'model_state_dict' of tensors in it")
+    return {str(name): value for name, value in content.items()}
+
+
+def _rename(name: str, file: Path) -> str:
+    """The lab's name of a tensor -> ours."""
+    inner = name.removeprefix("base.")
+    layer = LAYER.fullmatch(inner)
+    if layer and layer[2] in PARTS:
+        return f"body.blocks.{layer[1]}.{PARTS[layer[2]]}"
+    known = {
+        "encoder.weight": "body.embedding.weight",
+        "pos_encoder.pe": "positions",
+        "classifier.decoder.weight": "head.weight",
+        "classifier.decoder.bias": "head.bias",
+    }
+    if inner not in known:
+        raise CheckpointError(f"{file}: tensor {name!r} is not part of the lab's layout")
+    return known[inner]
+
+
+def _check_positions(table: Tensor, shape: Shape, file: Path) -> None:
+    wanted = sinusoids(torch.arange(table.size(0)), shape.width)
+    if table.shape != (len(wanted), 1, shape.width) or not torch.allclose(table[:, 0], wanted, atol=1e-4):
+        raise CheckpointError(f"{file}: pos_encoder.pe is not the table of sinusoids that our body computes")
+
+
+def _model(weights: dict[str, Tensor], shape: Shape, file: Path) -> tuple[Card, nn.Module]:
+    if "head.weight" not in weights:
+        from headstart.model.init import initialise
+
+        model = build("lm", shape)
+        initialise(model)
+        weights |= {n: p.detach() for n, p in model.named_parameters() if n.startswith("head.")}
+        return Card(task="lm", shape=shape, parent=f"{file.name} (body only: the head is fresh)"), model
+    outputs = len(weights["head.weight"])
+    if outputs == shape.vocabulary:
+        return Card(task="lm", shape=shape, parent=file.name), build("lm", shape)
+    labels = tuple(str(i) for i in range(outputs))
+    for name in ("weight", "bias"):
+        if f"head.{name}" in weights:
+            weights[f"head.scores.{name}"] = weights.pop(f"head.{name}")
+    return Card(task="classify", shape=shape, labels=labels, parent=file.name), build(
+        "classify", shape, classes=outputs
+    )

@@ -1,0 +1,1 @@
+"""Numbers and run folders to pictures; reads files and never imports torch."""

@@ -1,0 +1,59 @@
+"""A folder that appears whole or not at all."""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_folder(folder: Path, marker: str) -> Iterator[Path]:
+    """Yields FOLDER.new to write in; when all went well it is flushed and takes the place of FOLDER.
+
+    `marker` is a file that every such folder has: a FOLDER, .new or .old without it is not ours to delete.
+    """
+    folder = folder.resolve()
+    fresh, old = folder.with_name(folder.name + ".new"), folder.with_name(folder.name + ".old")
+    for path in (folder, fresh, old):
+        _check_ours(path, marker)
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    (fresh / marker).touch()
+    try:
+        yield fresh
+        for path in (*fresh.rglob("*"), fresh):
+            _flush(path)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        folder.rename(old)
+    fresh.rename(folder)
+    _flush(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def survivor(folder: Path) -> Path:
+    """FOLDER, or FOLDER.old where a crash came between the two renamings."""
+    old = folder.with_name(folder.name + ".old") if folder.name else folder
+    return old if old.is_dir() and not folder.exists() else folder
+
+
+def is_occupied(folder: Path) -> bool:
+    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+
+
+def _check_ours(path: Path, marker: str) -> None:
+    if is_occupied(path) and not (path / marker).is_file():
+        raise FileExistsError(errno.EEXIST, "it holds something else and would be lost", str(path))
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
