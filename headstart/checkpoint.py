@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -32,6 +32,7 @@ class Card:
     pooling: Pooling = "last"
     labels: tuple[str, ...] = ()
     temperature: float = 1.0
+    keep: Literal["start", "end", "both"] = "start"  # of a text that is longer than the context
     tokenizer: str = ""
     step: int = 0
     scores: dict[str, float] = field(default_factory=dict)

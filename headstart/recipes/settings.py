@@ -6,6 +6,8 @@ from pathlib import Path
 
 from headstart.config import load
 from headstart.model.shape import Shape
+from headstart.text.records import Reading
+from headstart.train.settings import FineTuning, Training, Windows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,6 +15,10 @@ class Settings:
     """The whole truth about a run, beside its data."""
 
     model: Shape = field(default_factory=Shape)
+    reading: Reading = field(default_factory=Reading)
+    data: Windows = field(default_factory=Windows)
+    train: Training = field(default_factory=Training)
+    finetune: FineTuning = field(default_factory=FineTuning)
 
 
 def read_settings(preset: str = "", file: Path | None = None, overrides: Sequence[str] = ()) -> Settings:

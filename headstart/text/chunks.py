@@ -1,18 +1,19 @@
 """Documents to ids on all cores: in order, and with little in memory at once."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from headstart.text.long_texts import LONGEST, cut
 from headstart.text.records import Document
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.words import Words
 
 CHARACTERS = 250_000  # a chunk is closed when it has so many
 Marked = tuple[Document, bool]  # and whether it is held out
+Ids = list[int] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,11 @@ def encoded(documents: Iterable[Marked], tokenizer: Tokenizer, workers: int) -> 
     Threads, not processes: SentencePiece lets go of the interpreter while it works, so threads are as fast,
     share one model, and none is left behind when this process is killed.
     """
-    words = Words(tokenizer, id_type(tokenizer.size))
     waiting: deque[Future[Chunk]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for chunk in _gathered(documents):
-                waiting.append(pool.submit(_encode, chunk, words))
+                waiting.append(pool.submit(_encode, chunk, tokenizer))
                 if len(waiting) > workers + 1:
                     yield waiting.popleft().result()
             while waiting:
@@ -66,28 +66,31 @@ def _gathered(documents: Iterable[Marked]) -> Iterator[list[Marked]]:
         yield chunk
 
 
-def _encode(chunk: list[Marked], words: Words) -> Chunk:
+def _encode(chunk: list[Marked], tokenizer: Tokenizer) -> Chunk:
     documents = [document for document, _ in chunk]
-    ids = _ids(documents, words)
+    ids = _ids(documents, tokenizer)
     lengths = np.array([len(each) + 2 if len(each) else 0 for each in ids], np.int64)
     return Chunk(
-        ids=_joined(ids, lengths, words.tokenizer),
+        ids=_joined(ids, lengths, tokenizer),
         lengths=lengths,
         bytes=np.array([len(each.text.encode("utf-8", "surrogatepass")) for each in documents], np.int64),
         held=np.array([held for _, held in chunk], bool),
     )
 
 
-def _ids(documents: list[Document], words: Words) -> list[np.ndarray]:
-    cut = iter(words.encode([document.text for document in documents if not document.pieces]))
-    return [_looked_up(document, words) if document.pieces else next(cut) for document in documents]
+def _ids(documents: list[Document], tokenizer: Tokenizer) -> Sequence[Ids]:
+    if all(len(document.text) <= LONGEST for document in documents):
+        return tokenizer.encode_documents(documents, threads=1)
+    return [_alone(document, tokenizer) for document in documents]
 
 
-def _looked_up(document: Document, words: Words) -> np.ndarray:
-    return np.array(words.tokenizer.encode_document(document), words.dtype)
+def _alone(document: Document, tokenizer: Tokenizer) -> Ids:
+    if document.pieces or len(document.text) <= LONGEST:
+        return tokenizer.encode_document(document)
+    return np.concatenate([np.array(tokenizer.encode(part)) for part in cut(document.text, tokenizer)])
 
 
-def _joined(documents: list[np.ndarray], lengths: np.ndarray, tokenizer: Tokenizer) -> np.ndarray:
+def _joined(documents: Sequence[Ids], lengths: np.ndarray, tokenizer: Tokenizer) -> np.ndarray:
     joined = np.empty(lengths.sum(), id_type(tokenizer.size))
     for ids, end, length in zip(documents, np.cumsum(lengths), lengths):
         if length:

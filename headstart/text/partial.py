@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from headstart.config import build
-from headstart.errors import ConfigError
+from headstart.errors import ConfigError, DataError
 from headstart.text.chunks import Chunk
-from headstart.text.store import Origin, PartCard
+from headstart.text.store import Origin, PartCard, file_names
 
 PROGRESS = "progress.json"
 SAVED_EVERY = 64  # chunks
@@ -73,8 +73,7 @@ class Partial:
         self.unsaved = 0
 
     def finish(self) -> None:
-        """After the last chunk. What was saved before must not be continued any more."""
-        (self.folder / PROGRESS).unlink(missing_ok=True)
+        """After the last chunk."""
         self.train.finish()
         self.valid.finish()
 
@@ -122,14 +121,25 @@ class Part:
             file.close()
 
 
+def refuse_strangers(folder: Path) -> None:
+    """A folder that will be emptied must hold nothing but what we wrote."""
+    ours = {*file_names(), PROGRESS, f"{PROGRESS}.new"}
+    if folder.exists() and any(path.name not in ours for path in folder.iterdir()):
+        raise DataError(f"{folder} is where tokens are built, but it holds something else; move that away")
+
+
 def _found(folder: Path, origin: Origin) -> Progress | None:
-    """What an earlier run of the same origin left behind."""
+    """What an earlier run of the same origin left behind, if its files are all there."""
     try:
-        table = json.loads((folder / PROGRESS).read_text("utf-8"))
-        progress = build(Progress, table, PROGRESS)
+        progress = build(Progress, json.loads((folder / PROGRESS).read_text("utf-8")), PROGRESS)
+        sizes = [(folder / name).stat().st_size for name in file_names()]
     except (OSError, ValueError, ConfigError):
         return None
-    return progress if progress.origin == origin else None
+    width = np.dtype(origin.dtype).itemsize
+    parts = (progress.train, progress.valid)
+    wanted = [size for part in parts for size in (part.count * width, len(_header(0)) + 8 * part.documents)]
+    whole = all(size >= least for size, least in zip(sizes, wanted))
+    return progress if whole and progress.origin == origin else None
 
 
 def _continued(path: Path, size: int) -> io.BufferedRandom:

@@ -1,6 +1,5 @@
 """The ids of a corpus on disk, read by memory map."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 
 from headstart.config import build
 from headstart.errors import ConfigError, DataError
+from headstart.whole import sha256
 
 FORMAT = 1
 CARD = "card.json"
@@ -52,6 +52,11 @@ class Card(Origin):
     train: PartCard
     valid: PartCard
     files: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.files, dict):
+            raise ValueError("files must give the hash of each file")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,20 +107,16 @@ def open_store(folder: Path, *, verify: bool = False) -> Store:
 def read_card(folder: Path) -> Card:
     path = folder / CARD
     try:
-        return build(Card, json.loads(path.read_text("utf-8")), str(path))
+        table = json.loads(path.read_text("utf-8"))
+        return build(Card, table if isinstance(table, dict) else {}, str(path))
     except FileNotFoundError:
         raise DataError(f"{folder}: no token store here ({CARD} is missing); encode the corpus first") from None
-    except (ConfigError, ValueError, TypeError) as problem:
+    except (ConfigError, ValueError) as problem:
         raise _damaged(path, str(problem)) from None
 
 
 def file_names() -> list[str]:
     return [f"{part}.{kind}" for part in ("train", "valid") for kind in ("bin", "offsets.npy")]
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _open_part(folder: Path, name: str, card: PartCard, dtype: str) -> Tokens:

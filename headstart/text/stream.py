@@ -14,11 +14,12 @@ from headstart.errors import ConfigError, DataError
 from headstart.text.archives import Advance, ignore
 from headstart.text.chunks import encoded, id_type
 from headstart.text.corpus import Corpus
-from headstart.text.holdout import limit, marked
-from headstart.text.partial import PROGRESS, Partial
-from headstart.text.store import CARD, Card, Origin, Store, file_names, open_store, sha256
+from headstart.text.holdout import choice, marked
+from headstart.text.partial import PROGRESS, Partial, refuse_strangers
+from headstart.text.store import CARD, Card, Origin, Store, file_names, open_store
 from headstart.text.tokenizer import Tokenizer
 from headstart.text.whole_folder import is_occupied, whole_folder
+from headstart.whole import sha256
 
 WORKERS = min(os.cpu_count() or 1, 16)  # more threads would wait for the interpreter
 
@@ -55,8 +56,8 @@ def build_store(
         _all_or_nothing(corpus, folder, advance) as counted,
         Partial(_part_folder(folder), origin, tokenizer.oov) as partial,
     ):
-        below = limit(corpus.documents(), holdout, say)
-        documents = marked(corpus.documents(counted), holdout, below)
+        held = choice(corpus.documents(), holdout, say)
+        documents = marked(corpus.documents(counted), holdout, held)
         for chunk in encoded(islice(documents, partial.taken, None), tokenizer, workers):
             partial.add(chunk)
         _finish(folder, partial)
@@ -119,18 +120,19 @@ def _all_or_nothing(corpus: Corpus, folder: Path, advance: Advance) -> Iterator[
         advance(more)
 
     part = _part_folder(folder)
+    refuse_strangers(part)
     try:
         yield counted
     except Exception as problem:
         written = sum(file.stat().st_size for file in part.glob("*"))
         shutil.rmtree(part, ignore_errors=True)
         if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
-            needed = max(written, written * corpus.bytes // max(consumed, 1))
-            raise _full_disk(folder, needed) from None
+            share = max(consumed, 1) / max(corpus.bytes, 1)  # of the corpus; a little more than is written
+            raise _full_disk(folder, 1.25 * max(written, written / share)) from None
         raise
 
 
-def _full_disk(folder: Path, needed: int) -> DataError:
+def _full_disk(folder: Path, needed: float) -> DataError:
     free = shutil.disk_usage(folder.parent).free
     return DataError(
         f"{folder}: the disk is full: the tokens need about {needed / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB "

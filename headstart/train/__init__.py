@@ -1,1 +1,5 @@
-"""Batches to weights."""
+"""Batches to weights.
+
+device -> course -> vocabulary_loss -> objectives -> optimiser -> loop, and around it
+transfer (the head swap), state, journal and folder (nothing is lost), dead (nothing is learnt)
+"""

@@ -1,0 +1,78 @@
+"""Commands that train: pretrain and finetune."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
+from headstart.cli.show import note, say, say_json
+from headstart.cli.training_bar import TrainingBar
+
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
+Seed = Annotated[int, typer.Option(help="Fixes the first weights, the order and the dropout.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
+TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+
+
+@app.command()
+def pretrain(
+    corpus: Annotated[list[str], typer.Argument(help="Files or folders of text; - for standard input.")],
+    out: Annotated[Path, typer.Option(help="The run folder to write.")],
+    preset: Preset = "tiny",
+    tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
+    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes; a probe fixes the steps.")] = 0.0,
+    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the corpus.")] = 0.0,
+    steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
+    save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
+    text_column: TextColumn = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    config: Config = None,
+    overrides: Overrides = None,
+    resume: Resume = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Pretrain a language model on raw text, by predicting the next token.
+
+    Try: headstart pretrain reviews.txt --out runs/lm --minutes 20
+    """
+    from dataclasses import asdict
+
+    from headstart.cli.interrupted import saved_on_interrupt
+    from headstart.recipes.pretrain import StopRule, pretrain
+    from headstart.recipes.settings import read_settings
+
+    more = [f"train.save_every={save_every}"] if save_every is not None else []
+    more += [f"reading.text_column={text_column!r}"] if text_column is not None else []
+    settings = read_settings(preset, config, [*more, *(overrides or ())])
+    stop = StopRule(minutes=minutes or (10.0 if not (epochs or steps) else 0.0), epochs=epochs, steps=steps)
+    with TrainingBar("pretraining") as bar, saved_on_interrupt(out):
+        done = pretrain(
+            corpus,
+            out,
+            settings=settings,
+            stop=stop,
+            tokenizer=tokenizer,
+            seed=seed,
+            device=device,
+            resume=resume,
+            force=force,
+            say=note,
+            watch=bar.watch,
+            begin=bar.begin,
+        )
+    if as_json:
+        say_json(asdict(done))
+        return
+    scores = done.scores
+    say(
+        f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Held-out text: "
+        f"loss {scores['held_out_loss']:.3f}, perplexity {scores['perplexity']:.1f}, "
+        f"{scores['bits_per_byte']:.3f} bits per byte."
+    )
+    for sentence in done.notes:
+        say(f"Note: {sentence}")
+    say(f"Wrote {out}/best. Next: headstart finetune TRAIN --from {out} --out runs/clf")
+    say(f'      or: headstart generate {out} "Once upon a time"')

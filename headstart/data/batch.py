@@ -1,0 +1,43 @@
+"""What a model is fed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+IGNORED = -100  # a target that counts for nothing, as torch's cross-entropy has it
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Tensors that belong together."""
+
+    def to(self, device: torch.device | str) -> Self:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
+        return replace(self, **moved)
+
+
+B = TypeVar("B", bound=Batch, covariant=True)
+
+
+class Source(Protocol[B]):
+    """Batches that can be entered anywhere. `note` is a sentence for the user, or ""."""
+
+    note: str
+
+    def steps(self, epoch: int) -> int: ...
+
+    def batch(self, epoch: int, position: int) -> B: ...
+
+
+def padded(rows: Sequence[np.ndarray], filling: int) -> np.ndarray:
+    """Rows of any length as one table, filled up on the right. -> (B, T), int64"""
+    table = np.full((len(rows), max(map(len, rows))), filling, np.int64)
+    for filled, row in zip(table, rows):
+        filled[: len(row)] = row
+    return table

@@ -1,0 +1,101 @@
+"""Texts and their translations in batches of like length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headstart.data.batch import IGNORED, Batch, padded
+from headstart.data.buckets import USUAL, Bucketing, Buckets
+from headstart.data.framing import Ids
+from headstart.errors import DataError
+from headstart.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """Which pairs are worth learning from: not too long, and neither side much longer than the other."""
+
+    longest: int = 256
+    largest_ratio: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.longest < 2 or self.largest_ratio < 1.0:
+            raise ValueError("longest must be at least 2 and largest_ratio at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class PairBatch(Batch):
+    """`source` (B, S) ends with `<eos>`; `given` `<sos> A B` and `targets` `A B <eos>` are (B, T).
+
+    Padded on the right, targets with IGNORED. `rows` (B) are the numbers of the pairs.
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    given: Tensor
+    targets: Tensor
+    rows: Tensor
+
+
+ALL_BUT_ODD = Fitting()
+
+
+class TranslationPairs:
+    """Pairs under a token budget; those that do not fit are left out and counted."""
+
+    def __init__(
+        self,
+        sources: Sequence[Ids],
+        targets: Sequence[Ids],
+        *,
+        tokenizer: Tokenizer,
+        fitting: Fitting = ALL_BUT_ODD,
+        bucketing: Bucketing = USUAL,
+        shuffle: bool = True,
+        seed: int = 0,
+    ):
+        assert len(sources) == len(targets), "a translation for each text"
+        self.sources, self.targets, self.tokenizer = sources, targets, tokenizer
+        sizes = np.array([[len(a), len(b)] for a, b in zip(sources, targets)]).reshape(-1, 2)
+        empty, long = sizes.min(axis=1) == 0, sizes.max(axis=1) >= fitting.longest
+        uneven = sizes.max(axis=1) + 1 > fitting.largest_ratio * (sizes.min(axis=1) + 1)
+        self.rows = np.flatnonzero(~(empty | long | uneven))
+        self.empty, self.long = int(empty.sum()), int((long & ~empty).sum())
+        self.uneven = int((uneven & ~(empty | long)).sum())
+        if not len(self.rows):
+            raise DataError(f"no pair of texts is left to learn from: {self._left_out(fitting)}")
+        self.note = self._left_out(fitting) if len(self.rows) < len(sources) else ""
+        self.lengths = sizes[self.rows] + 1
+        self.buckets = Buckets(self.lengths, bucketing, shuffle=shuffle, seed=seed)
+
+    def steps(self, epoch: int) -> int:
+        return len(self.buckets.batches(epoch))
+
+    def batch(self, epoch: int, position: int) -> PairBatch:
+        chosen = self.buckets.batches(epoch)[position]
+        rows, sos, eos, pad = self.rows[chosen], self.tokenizer.sos, self.tokenizer.eos, self.tokenizer.pad
+        return PairBatch(
+            source=torch.from_numpy(padded([np.append(self.sources[row], eos) for row in rows], pad)),
+            source_lengths=torch.from_numpy(self.lengths[chosen, 0]),
+            given=torch.from_numpy(padded([np.append(sos, self.targets[row]) for row in rows], pad)),
+            targets=torch.from_numpy(padded([np.append(self.targets[row], eos) for row in rows], IGNORED)),
+            rows=torch.tensor(rows),
+        )
+
+    def waste(self, epoch: int) -> float:
+        """The share of computed positions that are padding."""
+        return self.buckets.waste(epoch)
+
+    def random_waste(self, rows: int) -> float:
+        """The same for batches of `rows` pairs in random order."""
+        return self.buckets.random_waste(rows)
+
+    def _left_out(self, fitting: Fitting) -> str:
+        return (
+            f"of {len(self.sources):,} pairs, {self.empty:,} have an empty side, {self.long:,} are longer than "
+            f"{fitting.longest:,} tokens, and in {self.uneven:,} one side is more than {fitting.largest_ratio:g} times "
+            "as long as the other"
+        )

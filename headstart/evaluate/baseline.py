@@ -1,0 +1,119 @@
+"""The classic classifiers that every model is put beside: no layers, seconds to fit, hard to beat on few labels."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headstart.errors import DataError
+from headstart.evaluate.calibration import fit_temperature, retemper
+from headstart.evaluate.scores import LEAST, log_loss
+from headstart.text.records import Row
+
+# Letters of any script with the apostrophe of an elision ("l'", "qu'"), and what a reviewer shouts ("!!!").
+WORD = r"\w+['’]?|[!?]+"
+STRENGTHS = (1.0, 4.0, 16.0, 64.0)  # C of the logistic regression: the larger, the less it is held back
+
+
+@dataclass(frozen=True)
+class Classic:
+    """A kind of baseline: which pieces of a text it counts. One that counts none always says the commonest class."""
+
+    name: str
+    title: str
+    pieces: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+
+
+_WORDS = {"token_pattern": WORD, "ngram_range": (1, 2)}
+_CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5)}
+CLASSICS = (
+    Classic("majority", "majority class"),
+    Classic("words", "TF-IDF words 1-2 + logistic regression", (_WORDS,)),
+    Classic("characters", "TF-IDF words 1-2 + characters 2-5 + logistic regression", (_WORDS, _CHARACTERS)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A baseline that has read its training texts. `seconds` covers the texts' pieces and every strength tried."""
+
+    kind: Classic
+    strength: float
+    temperature: float
+    seconds: float
+    valid: np.ndarray = field(repr=False)  # (N, C) probabilities of the validation texts
+    shares: np.ndarray = field(repr=False)  # (C,) how common each class is in training
+    vectorizer: Any = field(default=None, repr=False)
+    regression: Any = field(default=None, repr=False)
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """(N, C), calibrated."""
+        if self.regression is None:
+            return np.tile(self.shares, (len(texts), 1))
+        return retemper(_spread(self.regression, self.vectorizer.transform(texts), len(self.shares)), self.temperature)
+
+
+def fit_classic(
+    kind: Classic,
+    texts: Sequence[str],
+    labels: np.ndarray,
+    valid_texts: Sequence[str],
+    valid_labels: np.ndarray,
+    classes: int,
+    strengths: Sequence[float] = STRENGTHS,
+) -> Fitted:
+    """Fit on the training texts; strength and temperature are chosen on the validation texts, by accuracy first."""
+    start = time.perf_counter()
+    shares = np.bincount(labels, minlength=classes) / len(labels)
+    if not kind.pieces:
+        valid = np.tile(shares, (len(valid_texts), 1))
+        return Fitted(kind, 0.0, 1.0, time.perf_counter() - start, valid, shares)
+    vectorizer, counted = _count_pieces(kind, texts)
+    valid_counted = vectorizer.transform(valid_texts)
+    tries = []
+    for strength in strengths:
+        regression = _regression(strength).fit(counted, labels)
+        valid = _spread(regression, valid_counted, classes)
+        right = float(np.mean(valid.argmax(1) == valid_labels))
+        tries.append((right, -log_loss(valid_labels, valid), strength, regression, valid))
+    _, _, strength, regression, valid = max(tries, key=lambda each: each[:2])
+    temperature = fit_temperature(valid_labels, np.log(np.clip(valid, LEAST, 1.0)))
+    valid = retemper(valid, temperature)
+    seconds = time.perf_counter() - start
+    return Fitted(kind, strength, temperature, seconds, valid, shares, vectorizer, regression)
+
+
+def plain_text(row: Row) -> str:
+    """What a baseline reads of a row: both texts of a sentence pair, and never the pieces of a tokenizer."""
+    return f"{row.text} {row.text_b}" if row.text_b else row.text
+
+
+def _count_pieces(kind: Classic, texts: Sequence[str]) -> tuple[Any, Any]:
+    """TF-IDF of the pieces that occur in two texts at least, or in one where no piece occurs in two."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import FeatureUnion
+
+    problem = ""
+    for least in (2, 1):
+        parts = [TfidfVectorizer(**part, sublinear_tf=True, min_df=least, dtype=np.float64) for part in kind.pieces]
+        union = FeatureUnion([(str(number), part) for number, part in enumerate(parts)])
+        try:
+            return union, union.fit_transform(texts)
+        except ValueError as reason:
+            problem = str(reason)
+    raise DataError(f"the {len(texts):,} training texts hold no word to count ({problem}); are they in another column?")
+
+
+def _regression(strength: float) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, solver="lbfgs", max_iter=1000)
+
+
+def _spread(regression: Any, counted: Any, classes: int) -> np.ndarray:
+    """(N, C) with a column for the classes that the training texts lack, too."""
+    spread = np.zeros((counted.shape[0], classes))
+    spread[:, regression.classes_] = regression.predict_proba(counted)
+    return spread

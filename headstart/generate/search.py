@@ -1,0 +1,116 @@
+"""Write on from a prompt: choose a token, feed it back in, until there is a reason to stop."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from headstart.errors import CheckpointError
+from headstart.generate.choose import Chooser
+from headstart.model.body import Body
+from headstart.model.models import LanguageModel
+from headstart.model.shape import Shape
+from headstart.text.specials import EOS
+
+Stop = Literal["eos", "length", "context"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One more token of one prompt; `stopped` says why no other follows, and is "" while others do."""
+
+    row: int
+    id: int
+    stopped: Stop | Literal[""] = ""
+
+
+class Rows:
+    """Texts of different lengths that grow side by side, padded on the left so that all end together.
+
+    Nobody looks at the padding, and positions are counted from the first real token.
+    """
+
+    def __init__(self, body: Body, texts: Sequence[Sequence[int]], *, cached: bool):
+        longest, device = max(map(len, texts)), body.embedding.weight.device
+        self.body, self.pasts = body, body.empty_pasts() if cached else None
+        self.ids = torch.tensor([[EOS] * (longest - len(text)) + list(text) for text in texts], device=device)  # (B, T)
+        self.padding = torch.tensor([longest - len(text) for text in texts], device=device)  # (B,)
+        self.padded = bool(self.padding.any())
+
+    def read(self) -> Tensor:
+        """The vectors at the last tokens. With a cache, only what is new goes through the body. -> (B, D)"""
+        start, end = self.pasts[0][0].length if self.pasts else 0, self.ids.size(1)
+        new = self.ids[:, start:]
+        if not self.padded:
+            return self.body(new, pasts=self.pasts)[:, -1]
+        places = torch.arange(end, device=new.device) - self.padding[:, None]  # (B, S)
+        positions = places[:, start:].clamp(min=0)
+        return self.body(new, real=places >= 0, positions=positions, pasts=self.pasts)[:, -1]
+
+    def append(self, ids: Tensor) -> None:
+        """(B,)"""
+        self.ids = torch.cat([self.ids, ids[:, None]], dim=1)
+
+    def select(self, kept: Sequence[int]) -> None:
+        """Rows that are left out cost nothing any more."""
+        rows = torch.tensor(kept, device=self.ids.device)
+        self.ids, self.padding = self.ids[rows], self.padding[rows]
+        for own, _ in self.pasts or []:
+            own.select(rows)
+
+
+@torch.inference_mode()
+def generate(
+    model: LanguageModel,
+    prompts: Sequence[Sequence[int]],
+    *,
+    tokens: int,
+    chooser: Chooser,
+    seeds: Sequence[int],
+    cached: bool = True,
+) -> Iterator[Token]:
+    """Up to `tokens` more for each prompt, all prompts at once, each token given out as soon as it is chosen.
+
+    Each row has its own seed and padding is not seen, so what is written after a prompt does not depend on the
+    prompts beside it; nor on the cache, which only saves time. This holds up to float rounding: two tokens
+    whose scores agree in the first six digits may be exchanged.
+    """
+    assert not model.training, "a model in training mode drops parts of itself"
+    assert len(seeds) == len(prompts), "a seed for each prompt"
+    limits = [min(tokens, room(model.body.shape, len(prompt))) for prompt in prompts]
+    assert min(limits) > 0, "no token was asked for, or a prompt is longer than the model's positions"
+    rows, live = Rows(model.body, prompts, cached=cached), list(range(len(prompts)))
+    chances = [torch.Generator().manual_seed(seed) for seed in seeds]
+    for written in range(1, tokens + 1):
+        scores = model.head(rows.read())  # (B, V)
+        if written == 1 and not scores.isfinite().all():
+            raise CheckpointError("the model's scores are not finite numbers: its training failed, use another one")
+        luck = torch.cat([torch.rand(1, generator=chances[row]) for row in live])
+        chosen = chooser(scores, luck)
+        going: list[int] = []
+        for place, (row, id) in enumerate(zip(live, chosen.tolist())):
+            stopped = _stopped(id, written, limits[row], tokens)
+            if not stopped:
+                going.append(place)
+            yield Token(row, id, stopped)
+        if not going:
+            return
+        rows.append(chosen)
+        if len(going) < len(live):
+            rows.select(going)
+            live = [live[place] for place in going]
+
+
+def room(shape: Shape, length: int) -> int:
+    """How many tokens can follow a prompt: no end, unless positions are learnt. The last one is never read."""
+    return max(shape.context - length + 1, 0) if shape.positions == "learned" else 2**62
+
+
+def _stopped(id: int, written: int, limit: int, tokens: int) -> Stop | Literal[""]:
+    if id == EOS:
+        return "eos"
+    if written < limit:
+        return ""
+    return "length" if limit == tokens else "context"

@@ -1,0 +1,277 @@
+"""A pretrained body, a fresh head, and few labels."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headstart.checkpoint import Card, Saved, find, load, save
+from headstart.config import to_table
+from headstart.data.batch import IGNORED
+from headstart.data.buckets import Bucketing
+from headstart.data.labelled import LabelledTexts
+from headstart.errors import CheckpointError, DataError
+from headstart.evaluate.calibration import fit_temperature, softmax
+from headstart.evaluate.scores import score
+from headstart.model.init import initialise
+from headstart.model.models import Classifier, Pooling
+from headstart.recipes.predict import EVALUATION, encode, frame, logits_of
+from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.settings import Settings
+from headstart.recipes.training import Job, Scores, ignore, run
+from headstart.text.records import Row
+from headstart.text.tokenizer import Tokenizer
+from headstart.train.course import Course
+from headstart.train.dead import constant_warning
+from headstart.train.device import join_workers
+from headstart.train.journal import Journal
+from headstart.train.lock import Lock
+from headstart.train.loop import Step
+from headstart.train.memory import keep_freed_memory
+from headstart.train.objectives import ClassOfText
+from headstart.train.optimiser import adamw, layer_scales, rate_schedule
+from headstart.train.settings import FineTuning
+from headstart.train.transfer import Ledger, all_fresh, carry_body
+from headstart.whole import MANIFEST, sha256
+
+LONGEST_BATCH = 8_192  # tokens, padding included
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Scores on validation after an epoch; `seconds` since the start of training."""
+
+    number: int
+    seconds: float
+    train_loss: float
+    valid_loss: float
+    accuracy: float
+    macro_f1: float
+
+
+@dataclass(frozen=True)
+class FineTuned:
+    """`folder` holds best/, the model of the epoch with the best validation accuracy."""
+
+    folder: Path
+    epochs: tuple[Epoch, ...]
+    best: int
+    seconds: float
+    ledger: Ledger
+    warnings: tuple[str, ...]
+
+
+def finetune(
+    train: Sequence[Row],
+    valid: Sequence[Row],
+    *,
+    start: Path | None,
+    out: Path,
+    settings: Settings,
+    tokenizer: Tokenizer,
+    labels: tuple[str, ...],
+    seed: int = 0,
+    device: str = "auto",
+    resume: bool = False,
+    save_every: int = 0,
+    watch: Callable[[Step | Epoch], None] = ignore,
+    begin: Callable[[int, int], None] = lambda steps, done: None,
+) -> FineTuned:
+    """Fine-tune on `train`, choose the epoch on `valid`, calibrate there too. No `start` means from scratch."""
+    keep_freed_memory()
+    workers = join_workers(device)
+    torch.manual_seed(seed)
+    model, ledger, card = _model(start, settings, tokenizer, labels)
+    model.to(workers.device)
+    options = settings.finetune
+    texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True)
+    held = _batches(valid, tokenizer, labels, card, settings, seed, learns=False)
+    course, objective = Course(texts), ClassOfText(model, _weights(texts, labels) if options.class_weights else None)
+    ends = {course.end(epoch): epoch for epoch in range(1, options.epochs + 1)}
+    steps = max(ends)
+    rate = options.scratch_rate if start is None else options.rate
+    record = _Record(Journal(out / "metrics.jsonl"), ends, watch)
+
+    def evaluate() -> Scores:
+        return record.epoch(model, held)
+
+    job = Job(
+        folder=out,
+        model=model,
+        objective=objective,
+        course=course,
+        optimiser=adamw(model, weight_decay=options.weight_decay, betas=(0.9, 0.999), **_speeds(model, options, ends)),
+        rate_at=rate_schedule(rate, steps, warmup=options.warmup, decay=options.decay, floor=0.0),
+        steps=steps,
+        card=card,
+        tokenizer=tokenizer,
+        workers=workers,
+        evaluate=evaluate,
+        evaluates_at=ends.__contains__,
+        score="choice",
+        better=1,
+        save_every=save_every,
+        patience=options.patience,
+        seed=seed,
+        clip=options.clip,
+        watch=record.step,
+    )
+    origin = {
+        "seed": seed,
+        "from": _hash(start),
+        "tokenizer": tokenizer.hash,
+        "rows": len(train),
+        "labels": list(labels),
+    }
+    with Lock(out):
+        asked = {name: to_table(getattr(settings, name)) for name in ("model", "finetune")}
+        if resume and read_run_file(out):
+            check_unchanged(out, asked, origin)
+        else:
+            write_run_file(out, asked, origin)
+        begin(steps, 0)
+        memory = run(job, resume=resume)
+        _calibrate(out / "best", held, tokenizer)
+    warnings = (texts.note, record.warning)
+    return FineTuned(
+        out, tuple(record.epochs()), ends[memory.best_step], memory.seconds, ledger, tuple(w for w in warnings if w)
+    )
+
+
+class _Record:
+    """Turns evaluations into epochs, and reads them back from the journal after a resume."""
+
+    def __init__(self, journal: Journal, ends: dict[int, int], watch: Callable[[Step | Epoch], None]):
+        self.journal, self.ends, self.watch, self.warning = journal, ends, watch, ""
+        self.losses: list[float] = []
+        self.at, self.seconds = 0, 0.0
+
+    def step(self, event: Step | Scores) -> None:
+        if isinstance(event, Step):
+            self.losses.append(event.loss)
+            self.at, self.seconds = event.number, self.seconds + event.seconds
+            self.watch(event)
+
+    def epoch(self, model: Classifier, held: LabelledTexts) -> Scores:
+        logits = logits_of(model, held)
+        self.warning = constant_warning(logits.argmax(1).tolist(), logits.shape[1])
+        scores = score(held.labels, softmax(logits))
+        found = {
+            "epoch": float(self.ends.get(self.at, 0)),
+            "seconds": self.seconds,
+            "train_loss": float(np.mean(self.losses)) if self.losses else math.nan,
+            "valid_loss": scores.log_loss,
+            "accuracy": scores.accuracy,
+            "macro_f1": scores.macro_f1,
+            "choice": scores.accuracy - 1e-6 * scores.log_loss,  # accuracy decides, the loss where it is equal
+        }
+        self.losses = []
+        self.watch(_epoch(found))
+        return found
+
+    def epochs(self) -> list[Epoch]:
+        return [_epoch(line) for line in self.journal.read() if "accuracy" in line]
+
+
+def _epoch(found: Scores) -> Epoch:
+    loss = found["train_loss"]
+    return Epoch(
+        int(found["epoch"]),
+        found["seconds"],
+        math.nan if loss is None else loss,
+        found["valid_loss"],
+        found["accuracy"],
+        found["macro_f1"],
+    )
+
+
+def _model(
+    start: Path | None, settings: Settings, tokenizer: Tokenizer, labels: tuple[str, ...]
+) -> tuple[Classifier, Ledger, Card]:
+    options = settings.finetune
+    saved: Saved | None = None
+    shape, causal = replace(settings.model, vocabulary=tokenizer.size), True
+    if start is not None:
+        saved = load(start)
+        shape, causal = saved.card.shape, saved.card.causal
+        if saved.card.tokenizer and saved.card.tokenizer != tokenizer.hash:
+            raise CheckpointError(
+                f"{start}: was trained with another tokenizer; use the one in {saved.folder}/tokenizer"
+            )
+    shape = replace(shape, dropout=options.dropout, embedding_dropout=max(options.dropout, shape.embedding_dropout))
+    pooling: Pooling = options.pooling if options.pooling != "auto" else ("last" if causal else "mean")
+    card = Card(task="classify", shape=shape, causal=causal, pooling=pooling, labels=labels, keep=options.keep)
+    model = card.build()
+    assert isinstance(model, Classifier)
+    initialise(model)
+    ledger = all_fresh(model) if saved is None else carry_body(saved, model)
+    parent = "" if saved is None else sha256(saved.folder / MANIFEST)
+    return model, ledger, replace(card, parent=parent, corpus=saved.card.corpus if saved else "")
+
+
+def _batches(
+    rows: Sequence[Row],
+    tokenizer: Tokenizer,
+    labels: tuple[str, ...],
+    card: Card,
+    settings: Settings,
+    seed: int,
+    *,
+    learns: bool,
+) -> LabelledTexts:
+    numbers = {label: number for number, label in enumerate(labels)}
+    unknown = next((row for row in rows if row.label not in numbers), None)
+    if unknown is not None:
+        raise DataError(
+            f"{unknown.source}:{unknown.line}: label {unknown.label!r} does not stand in the training data, "
+            f"which has {', '.join(labels[:10])}"
+        )
+    ids, second = encode(rows, tokenizer)
+    return LabelledTexts(
+        ids,
+        [numbers[row.label] for row in rows],
+        frame=frame(tokenizer, card.causal),
+        pad=tokenizer.pad,
+        context=card.shape.context,
+        second=second,
+        keep=card.keep,
+        bucketing=Bucketing(rows=settings.finetune.rows, budget=LONGEST_BATCH) if learns else EVALUATION,
+        shuffle=learns,
+        seed=seed,
+    )
+
+
+def _weights(texts: LabelledTexts, labels: tuple[str, ...]) -> Tensor:
+    counts = np.bincount(texts.labels[texts.labels != IGNORED], minlength=len(labels))
+    return torch.tensor(counts.sum() / (len(labels) * np.maximum(counts, 1)), dtype=torch.float32)
+
+
+def _speeds(model: Classifier, options: FineTuning, ends: dict[int, int]) -> dict[str, Any]:
+    """How fast each part learns, and from which step on: a frozen body never, a thawing one layer by layer."""
+    depth = model.body.shape.depth
+    if options.freeze == "body":
+        return {"scales": {"body.": 0.0}}
+    scales = layer_scales(depth, options.layer_decay) if options.layer_decay < 1.0 else {}
+    if options.freeze == "none":
+        return {"scales": scales}
+    epoch_starts = [0, *sorted(ends)]
+    thaw = [epoch_starts[min(depth - i, len(epoch_starts) - 1)] for i in range(depth)]  # one more layer an epoch
+    starts = {f"body.blocks.{i}.": thaw[i] for i in range(depth)}
+    return {"scales": scales, "starts": {"body.": thaw[0], "body.final_norm": 0, **starts}}
+
+
+def _calibrate(best: Path, held: LabelledTexts, tokenizer: Tokenizer) -> None:
+    """Choose the temperature on validation and save it with the best model."""
+    saved = load(best)
+    assert isinstance(saved.model, Classifier)
+    temperature = fit_temperature(held.labels, logits_of(saved.model, held))
+    save(best, saved.model, replace(saved.card, temperature=temperature), tokenizer)
+
+
+def _hash(start: Path | None) -> str:
+    return "scratch" if start is None else sha256(find(start) / MANIFEST)

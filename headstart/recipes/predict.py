@@ -1,0 +1,98 @@
+"""Texts in, labels with calibrated probabilities out, in the order in which they came."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headstart.checkpoint import Saved, load
+from headstart.data.buckets import Bucketing
+from headstart.data.framing import Frame, Keep
+from headstart.data.labelled import LabelledTexts
+from headstart.errors import CheckpointError
+from headstart.evaluate.calibration import softmax
+from headstart.model.models import Classifier
+from headstart.text.records import Row
+from headstart.text.tokenizer import Tokenizer
+
+BLOCK = 2_048  # texts sorted by length together
+EVALUATION = Bucketing(rows=64, budget=8_192)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """`scores` are the calibrated probabilities in the order of the labels; `label` is "" where it abstains."""
+
+    label: str
+    probability: float
+    scores: tuple[float, ...]
+
+
+def predict_rows(run: Path, rows: Sequence[Row]) -> list[Prediction]:
+    return list(predict_stream(run, rows))
+
+
+def predict_stream(run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0) -> Iterator[Prediction]:
+    """Block by block, so that a pipe of any length runs in flat memory."""
+    saved = load_classifier(run)
+    tokenizer, model = saved.tokenizer, saved.model
+    assert isinstance(model, Classifier)
+    source = iter(rows)
+    while block := list(islice(source, BLOCK)):
+        texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)
+        for shares in softmax(logits_of(model, texts), saved.card.temperature):
+            best = int(shares.argmax())
+            label = saved.card.labels[best] if shares[best] >= abstain_below else ""
+            yield Prediction(label, float(shares[best]), tuple(map(float, shares)))
+
+
+def load_classifier(run: Path) -> Saved:
+    saved = load(run)
+    if saved.card.task != "classify":
+        raise CheckpointError(
+            f"{run}: holds a {saved.card.task} model without a class head. "
+            f"Give it one: headstart finetune TRAIN --from {run} --out runs/clf"
+        )
+    return saved
+
+
+def lay_out(rows: Sequence[Row], tokenizer: Tokenizer, causal: bool, context: int, keep: Keep) -> LabelledTexts:
+    """Unlabelled texts in batches for evaluation."""
+    ids, second = encode(rows, tokenizer)
+    return LabelledTexts(
+        ids,
+        frame=frame(tokenizer, causal),
+        pad=tokenizer.pad,
+        context=context,
+        second=second,
+        keep=keep,
+        bucketing=EVALUATION,
+        shuffle=False,
+    )
+
+
+def encode(rows: Sequence[Row], tokenizer: Tokenizer) -> tuple[list[list[int]], list[list[int]]]:
+    """The ids of the texts, and of the second texts where there are any."""
+    second = tokenizer.encode_batch([row.text_b for row in rows]) if any(row.text_b for row in rows) else []
+    return tokenizer.encode_documents(rows), second
+
+
+def frame(tokenizer: Tokenizer, causal: bool) -> Frame:
+    return Frame.causal(tokenizer) if causal else Frame.bidirectional(tokenizer)
+
+
+@torch.inference_mode()
+def logits_of(model: Classifier, texts: LabelledTexts) -> np.ndarray:
+    """The scores of every text, in the order of the rows. (N, C)"""
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    found = np.zeros((len(texts.labels), model.head.scores.out_features), np.float32)
+    for position in range(texts.steps(0)):
+        batch = texts.batch(0, position).to(device)
+        found[batch.rows.cpu().numpy()] = model(batch.ids, batch.lengths, batch.segments).float().cpu().numpy()
+    model.train(was_training)
+    return found

@@ -1,0 +1,75 @@
+"""run.toml: every number that changes a result, written before the first step and compared on --resume."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+
+from headstart.errors import RunError
+
+RUN_FILE = "run.toml"
+
+
+def machine() -> dict[str, Any]:
+    """What the bytes of a result may depend on beside the settings."""
+    return {
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "workers": int(os.environ.get("WORLD_SIZE", 1)),
+    }
+
+
+def write_run_file(folder: Path, settings: dict[str, Any], found: dict[str, Any]) -> None:
+    """`settings` are what was asked for, `found` what follows from them and the data."""
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = folder / f"{RUN_FILE}.new"
+    aside.write_text(tomli_w.dumps({**settings, "run": found, "machine": machine()}), "utf-8")
+    aside.replace(folder / RUN_FILE)
+
+
+def read_run_file(folder: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((folder / RUN_FILE).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise RunError(f"{folder / RUN_FILE}: damaged: {problem}") from None
+
+
+def check_unchanged(folder: Path, settings: dict[str, Any], found: dict[str, Any]) -> str:
+    """Refuse to go on with other settings or data; a sentence if only the machine is another."""
+    written = read_run_file(folder)
+    now = {**settings, "run": found}
+    before = {name: value for name, value in written.items() if name != "machine"}
+    fixed = {"steps", "evaluate_every", "seconds_per_step"}
+    differences = [
+        f"{name} was {_show(old)}, now {_show(new)}"
+        for name, old, new in _compare(before, now)
+        if name.removeprefix("run.") not in fixed
+    ]
+    if differences:
+        raise RunError(
+            f"{folder}: cannot go on, the run has changed: {'; '.join(differences)}. "
+            "Use the old values, or start anew in another --out"
+        )
+    if written.get("machine") != machine():
+        return f"resumed elsewhere ({written.get('machine')} then, {machine()} now): equal to float tolerance only"
+    return ""
+
+
+def _compare(before: dict[str, Any], now: dict[str, Any], prefix: str = "") -> list[tuple[str, Any, Any]]:
+    found = []
+    for name in sorted(before.keys() | now.keys()):
+        old, new = before.get(name), now.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += _compare(old, new, f"{prefix}{name}.")
+        elif old != new:
+            found.append((prefix + name, old, new))
+    return found
+
+
+def _show(value: Any) -> str:
+    return "absent" if value is None else f"{str(value)[:12]}…" if len(str(value)) > 40 else str(value)

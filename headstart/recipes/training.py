@@ -1,0 +1,131 @@
+"""The life of a run: steps, journal, saves, evaluations, the best model, and an end that loses nothing."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from headstart.checkpoint import Card, save
+from headstart.errors import DeadRunError
+from headstart.text.tokenizer import Tokenizer
+from headstart.train.course import Course
+from headstart.train.device import Workers
+from headstart.train.journal import Journal
+from headstart.train.keeping import Memory, go_on, keep
+from headstart.train.loop import Step, fit
+from headstart.train.signals import Interrupted, Stopper
+
+Scores = dict[str, float]
+Watcher = Callable[[Step | Scores], None]
+
+
+def ignore(event: Any) -> None:
+    """Nobody is watching."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Everything that one training needs. `score` names the figure by which the best model is chosen.
+
+    Where `save_every` is 0, the state is saved only when the run is interrupted.
+    """
+
+    folder: Path
+    model: nn.Module
+    objective: nn.Module
+    course: Course
+    optimiser: torch.optim.Optimizer
+    rate_at: Callable[[int], float]
+    steps: int
+    card: Card
+    tokenizer: Tokenizer
+    workers: Workers
+    evaluate: Callable[[], Scores]
+    evaluates_at: Callable[[int], bool]
+    score: str
+    better: int = -1  # -1: lower is better
+    save_every: int = 0
+    patience: int = 0
+    seed: int = 0
+    clip: float = 1.0
+    accumulate: int = 1
+    precision: str = "float32"
+    see: Callable[[Step], None] = ignore
+    watch: Watcher = ignore
+
+
+def run(job: Job, *, resume: bool = False) -> Memory:
+    """Train to the end, or until a signal (Interrupted), an error, or patience runs out."""
+    last, journal = job.folder / "last", Journal(job.folder / "metrics.jsonl")
+    memory = go_on(last, job.model, job.optimiser) if resume else Memory()
+    if job.workers.first:
+        journal.cut_back(memory.step)
+
+    def store() -> None:
+        if job.workers.first:
+            keep(last, job.model, job.card, job.tokenizer, job.optimiser, memory)
+        job.workers.wait()
+
+    def judge() -> None:
+        nonlocal memory
+        scores = job.evaluate()
+        figure = job.better * scores[job.score]
+        memory = memory.after(figure if math.isfinite(figure) else float("-inf"))
+        if job.workers.first:
+            journal.write(memory.step, **scores)
+            if memory.best_step == memory.step:
+                card = replace(job.card, step=memory.step, scores=scores)
+                save(job.folder / "best", job.model, card, job.tokenizer)
+        job.watch(scores)
+
+    with Stopper() as stopper:
+        if memory.step and job.evaluates_at(memory.step) and memory.evaluated < memory.step:
+            judge()
+        try:
+            for step in _steps(job, memory):
+                memory = replace(
+                    memory,
+                    step=step.number,
+                    tokens=memory.tokens + step.tokens,
+                    seconds=memory.seconds + step.seconds,
+                )
+                if job.workers.first:
+                    journal.write(step.number, loss=step.loss, rate=step.rate, norm=step.norm, tokens=memory.tokens)
+                job.watch(step)
+                job.see(step)
+                asked, due = job.workers.agree(stopper.asked), job.evaluates_at(step.number)
+                if asked or (job.save_every and (due or step.number % job.save_every == 0)):
+                    store()
+                if asked:
+                    raise Interrupted(f"saved at step {memory.step} of {job.steps}")
+                if due:
+                    judge()
+                if job.patience and memory.waited >= job.patience:
+                    break
+        except (Interrupted, DeadRunError):
+            raise
+        except BaseException:
+            store()
+            raise
+    if job.save_every:
+        store()
+    return memory
+
+
+def _steps(job: Job, memory: Memory) -> Any:
+    return fit(
+        job.objective,
+        job.course,
+        job.optimiser,
+        job.rate_at,
+        steps=range(memory.step, job.steps),
+        workers=job.workers,
+        seed=job.seed,
+        clip=job.clip,
+        accumulate=job.accumulate,
+        precision=job.precision,
+    )

@@ -1,0 +1,89 @@
+"""The one training loop: batches in, one `Step` out per optimiser step."""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from headstart.train.course import Course
+from headstart.train.device import Workers, autocast
+from headstart.train.objectives import share_of, targets_in, to_device
+from headstart.train.optimiser import set_rate
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened in one optimiser step; `number` counts the steps done, from 1."""
+
+    number: int
+    loss: float  # mean over the targets of all workers
+    targets: int
+    tokens: int  # positions computed
+    rate: float
+    norm: float  # of the gradient, before it was clipped
+    seconds: float
+
+
+def fit(
+    objective: nn.Module,
+    course: Course,
+    optimiser: torch.optim.Optimizer,
+    rate_at: Callable[[int], float],
+    *,
+    steps: range,
+    workers: Workers,
+    seed: int = 0,
+    clip: float = 1.0,
+    accumulate: int = 1,
+    precision: str = "float32",
+) -> Iterator[Step]:
+    """Take `steps`, yielding after each; the caller logs, saves, evaluates and stops.
+
+    Dropout is drawn anew for each step from its number, so a resumed run needs no memory of random states.
+    Every worker lays out the whole batch and takes its share of the rows: the number of workers changes nothing
+    but the order of sums.
+    """
+    wrapped = DistributedDataParallel(objective) if workers.world > 1 else objective
+    scaler = torch.amp.GradScaler(workers.device.type, enabled=precision == "float16")
+    parameters = [p for group in optimiser.param_groups for p in group["params"]]
+    for number in steps:
+        started = time.perf_counter()
+        objective.train()
+        torch.manual_seed(draw(seed, number, workers.rank))
+        rate = rate_at(number)
+        set_rate(optimiser, rate, number)
+        parts = [course.at(number * accumulate + i) for i in range(accumulate)]
+        targets = max(1, sum(map(targets_in, parts)))
+        loss = 0.0
+        for i, part in enumerate(parts):
+            share = to_device(share_of(part, workers.rank, workers.world), workers.device)
+            waits = workers.world > 1 and i < accumulate - 1
+            with wrapped.no_sync() if waits else nullcontext(), autocast(workers.device, precision):  # type: ignore[operator]
+                part_loss = wrapped(share)
+                # Workers' gradients are averaged: the sum over all of them is what the batch asks for.
+                scaler.scale(part_loss * (workers.world / targets)).backward()
+            loss += part_loss.item()
+        scaler.unscale_(optimiser)
+        norm = nn.utils.clip_grad_norm_(parameters, clip if clip > 0 else float("inf"))
+        scaler.step(optimiser)
+        scaler.update()
+        optimiser.zero_grad(set_to_none=True)
+        loss = workers.add_up(loss) / targets
+        tokens = sum(part.ids.numel() for part in parts)
+        yield Step(number + 1, loss, targets, tokens, rate, norm.item(), time.perf_counter() - started)
+
+
+def draw(*numbers: int) -> int:
+    """One seed from several numbers, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(repr(numbers).encode(), digest_size=7).digest(), "big")
+
+
+def leave_workers() -> None:
+    if dist.is_available() and dist.is_initialized():
+        dist.destroy_process_group()

@@ -1,0 +1,138 @@
+"""Text after a prompt, as the recipe hands it over."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from model.shapes import model_of, small
+
+from headstart.checkpoint import Card, save
+from headstart.errors import CheckpointError, ConfigError, DataError
+from headstart.generate.choose import Sampling
+from headstart.generate.spelling import Speller
+from headstart.model.init import initialise
+from headstart.model.models import Task, build
+from headstart.recipes.generate import Part, Written, generate
+from headstart.text.subwords import train_tokenizer
+
+TOKENIZER = train_tokenizer(["the cat sat on the mat", "a dog and a cat"] * 20, 300)
+STORY = "the cat sat 😀 on\nthe mat"
+GREEDY = Sampling(temperature=0)
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows one text by heart."""
+    torch.manual_seed(0)
+    shape = small(vocabulary=TOKENIZER.size, width=32, heads=2, hidden=64, context=24)
+    model = build("lm", shape)
+    initialise(model)
+    ids = torch.tensor([[TOKENIZER.sos, *TOKENIZER.encode(STORY), TOKENIZER.eos]])
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(60):
+        loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[0, 1:])
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+    folder = tmp_path_factory.mktemp("runs") / "learnt"
+    save(folder / "best", model, Card(task="lm", shape=shape), TOKENIZER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def random_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("runs") / "random")
+
+
+def saved(folder: Path, task: Task = "lm", positions: str = "sinusoidal") -> Path:
+    labels = ("no", "yes") if task == "classify" else ()
+    card = Card(task=task, shape=small(vocabulary=TOKENIZER.size, positions=positions), labels=labels)
+    model = model_of(task, vocabulary=TOKENIZER.size, positions=positions)
+    if task == "lm":
+        model.get_parameter("head.bias").data[TOKENIZER.eos] = -50.0  # never ends by chance
+    save(folder / "best", model, card, TOKENIZER)
+    return folder
+
+
+def wholes(parts: list[Part]) -> list[Written]:
+    return [part.whole for part in parts if part.whole]
+
+
+def test_a_text_known_by_heart_is_written_to_its_end(learnt: Path) -> None:
+    for prompt in ("", "the", "the cat sat", STORY):
+        (text,) = wholes(list(generate(learnt, [prompt], sampling=GREEDY)))
+        assert prompt + text.text == STORY
+        assert text.stopped == "eos"
+        assert text.tokens == len(TOKENIZER.encode(STORY)) - len(TOKENIZER.encode(prompt))
+        assert not text.beyond
+
+
+def test_parts_are_whole_characters_in_order_text_by_text(learnt: Path) -> None:
+    prompts = ["the cat", "", "the cat sat", "the"]
+    parts = list(generate(learnt, prompts, sampling=GREEDY))
+    assert [part.number for part in parts] == sorted(part.number for part in parts)
+    for number, prompt in enumerate(prompts):
+        mine = [part for part in parts if part.number == number]
+        assert prompt + "".join(part.text for part in mine) == STORY
+        assert [part.whole is not None for part in mine] == [False] * (len(mine) - 1) + [True]
+    assert "😀" in [part.text for part in parts]
+
+
+def test_a_text_depends_on_prompt_seed_and_sample_only(random_run: Path) -> None:
+    def texts(*prompts: str, seed: int = 0, samples: int = 1) -> list[str]:
+        sampling = Sampling(temperature=1.5)
+        parts = generate(random_run, prompts, tokens=12, sampling=sampling, seed=seed, samples=samples)
+        return [text.text for text in wholes(list(parts))]
+
+    many = [f"the cat {i}" for i in range(40)]  # more than a batch
+    alone = [texts(many[i])[0] for i in (0, 20, 39)]
+    assert [texts(*many)[i] for i in (0, 20, 39)] == alone
+    assert texts("a dog", samples=3)[:1] == texts("a dog")
+    assert len(set(texts("a dog", samples=3))) == 3
+    assert texts("a dog", seed=1) != texts("a dog")
+    assert texts("a dog", "a cat", samples=2) == texts("a dog", samples=2) + texts("a cat", samples=2)
+
+
+def test_specials_are_never_written(random_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def add(self: Speller, id: int) -> str:
+        seen.append(id)
+        return ""
+
+    monkeypatch.setattr(Speller, "add", add)
+    daring = Sampling(temperature=100.0, top_k=0, top_p=1.0)
+    list(generate(random_run, [""] * 8, tokens=100, samples=4, sampling=daring))
+    assert len(set(seen)) > 200
+    assert not set(seen) & set(TOKENIZER.specials)
+
+
+def test_past_the_context_is_said(random_run: Path, tmp_path: Path) -> None:
+    (text,) = wholes(list(generate(random_run, [""], tokens=30)))
+    assert (text.stopped, text.tokens, text.beyond) == ("length", 30, True)
+    learned = saved(tmp_path / "learned", positions="learned")
+    (text,) = wholes(list(generate(learned, ["the cat"], tokens=30)))
+    assert (text.stopped, text.tokens, text.beyond) == ("context", 14, False)  # 3 tokens read, 16 positions
+    with pytest.raises(DataError, match=r"prompt 2 \('the cat the cat.* 16 learned positions: shorten it"):
+        generate(learned, ["a", "the cat " * 9])
+
+
+@pytest.mark.parametrize(
+    ("task", "instead"),
+    [("masked", "headstart fill "), ("bert", "headstart fill "), ("classify", "headstart predict "),
+     ("translate", "headstart translate ")],
+)  # fmt: skip
+def test_a_model_that_does_not_write_names_its_command(task: Task, instead: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=instead):
+        generate(saved(tmp_path / "run", task), ["the"])
+
+
+def test_numbers_without_a_meaning_are_refused(random_run: Path) -> None:
+    with pytest.raises(ConfigError, match="--tokens 0: at least 1"):
+        generate(random_run, [""], tokens=0)
+    with pytest.raises(ConfigError, match="--samples -1: at least 1"):
+        generate(random_run, [""], samples=-1)
+    with pytest.raises(ConfigError, match="--device nowhere"):
+        generate(random_run, [""], device="nowhere")
+    assert not list(generate(random_run, []))
