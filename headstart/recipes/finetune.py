@@ -1,5 +1,7 @@
 """A pretrained body, a fresh head, and few labels."""
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -121,13 +123,8 @@ def finetune(
         clip=options.clip,
         watch=record.step,
     )
-    origin = {
-        "seed": seed,
-        "from": _hash(start),
-        "tokenizer": tokenizer.hash,
-        "rows": len(train),
-        "labels": list(labels),
-    }
+    origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
+    origin |= {"train": rows_hash(train), "valid": rows_hash(valid)}
     with Lock(out):
         asked = {name: to_table(getattr(settings, name)) for name in ("model", "finetune")}
         if resume and read_run_file(out):
@@ -200,9 +197,8 @@ def _model(
         saved = load(start)
         shape, causal = saved.card.shape, saved.card.causal
         if saved.card.tokenizer and saved.card.tokenizer != tokenizer.hash:
-            raise CheckpointError(
-                f"{start}: was trained with another tokenizer; use the one in {saved.folder}/tokenizer"
-            )
+            own = saved.folder / "tokenizer"
+            raise CheckpointError(f"{start}: was trained with another tokenizer; use its own, {own}")
     shape = replace(shape, dropout=options.dropout, embedding_dropout=max(options.dropout, shape.embedding_dropout))
     pooling: Pooling = options.pooling if options.pooling != "auto" else ("last" if causal else "mean")
     card = Card(task="classify", shape=shape, causal=causal, pooling=pooling, labels=labels, keep=options.keep)
@@ -271,6 +267,14 @@ def _calibrate(best: Path, held: LabelledTexts, tokenizer: Tokenizer) -> None:
     assert isinstance(saved.model, Classifier)
     temperature = fit_temperature(held.labels, logits_of(saved.model, held))
     save(best, saved.model, replace(saved.card, temperature=temperature), tokenizer)
+
+
+def rows_hash(rows: Sequence[Row]) -> str:
+    """The same rows in the same order, the same hash."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps([row.text, row.text_b, row.pieces, row.label]).encode())
+    return digest.hexdigest()
 
 
 def _hash(start: Path | None) -> str:

@@ -117,7 +117,6 @@ class _Draft:
         if not token.stopped:
             self.parts.append(text)
             return Part(self.job.number, text)
-        text += self.speller.rest()
         whole = "".join([*self.parts, text])
         beyond = len(self.job.ids) + self.tokens > self.context + 1
         return Part(self.job.number, text, Written(self.job.prompt, whole, self.tokens, token.stopped, beyond))

@@ -1,6 +1,8 @@
 """Text after a prompt, as the recipe hands it over."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -10,9 +12,12 @@ from model.shapes import model_of, small
 from headstart.checkpoint import Card, save
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.choose import Sampling
+from headstart.generate.search import Token
+from headstart.generate.search import generate as search
 from headstart.generate.spelling import Speller
 from headstart.model.init import initialise
-from headstart.model.models import Task, build
+from headstart.model.models import LanguageModel, Task, build
+from headstart.recipes import generate as recipe
 from headstart.recipes.generate import Part, Written, generate
 from headstart.text.subwords import train_tokenizer
 
@@ -92,6 +97,34 @@ def test_a_text_depends_on_prompt_seed_and_sample_only(random_run: Path) -> None
     assert len(set(texts("a dog", samples=3))) == 3
     assert texts("a dog", seed=1) != texts("a dog")
     assert texts("a dog", "a cat", samples=2) == texts("a dog", samples=2) + texts("a cat", samples=2)
+
+
+def test_two_prompts_do_not_share_their_luck(random_run: Path) -> None:
+    anything = Sampling(temperature=1e6, top_k=0, top_p=1.0)
+    one, other = wholes(list(generate(random_run, ["a dog", "a cat"], tokens=20, sampling=anything)))
+    assert one.text != other.text
+
+
+def test_long_prompts_go_in_smaller_batches(random_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts = ["the", "a dog and a cat " * 9, "a", "a cat " * 20, "", "the cat"]
+    before = wholes(list(generate(random_run, prompts, tokens=5)))
+    sizes: list[int] = []
+
+    def counted(model: LanguageModel, texts: list[list[int]], **rest: Any) -> Iterator[Token]:
+        sizes.append(len(texts))
+        return search(model, texts, **rest)
+
+    monkeypatch.setattr(recipe, "CELLS", 400)
+    monkeypatch.setattr(recipe, "search", counted)
+    assert wholes(list(generate(random_run, prompts, tokens=5))) == before
+    assert sizes == [1, 1, 1, 1, 2]
+
+
+def test_a_character_that_the_length_cuts_through_is_left_out(learnt: Path) -> None:
+    spaced = len(TOKENIZER.encode("the cat sat ")) - len(TOKENIZER.encode("the cat sat"))
+    for extra, shown in ((0, " "), (1, " "), (3, " "), (4, " 😀")):
+        (text,) = wholes(list(generate(learnt, ["the cat sat"], tokens=spaced + extra, sampling=GREEDY)))
+        assert (text.text, text.stopped, text.tokens) == (shown, "length", spaced + extra)
 
 
 def test_specials_are_never_written(random_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
