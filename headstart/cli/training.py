@@ -1,12 +1,12 @@
 """Commands that train: pretrain and finetune."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
-from headstart.cli.show import note, say, say_json
+from headstart.cli.show import note, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
@@ -76,3 +76,81 @@ def pretrain(
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart finetune TRAIN --from {out} --out runs/clf")
     say(f'      or: headstart generate {out} "Once upon a time"')
+
+
+@app.command()
+def finetune(
+    train: Annotated[str, typer.Argument(help="Labelled rows: .csv, .tsv, .jsonl, .parquet, or TEXTS:LABELS.")],
+    start: Annotated[str, typer.Option("--from", help="A pretrained run, or the word scratch.")],
+    out: Annotated[Path, typer.Option(help="The run folder to write.")],
+    valid: Annotated[str, typer.Option(help="Rows to choose the epoch on; without it a part of TRAIN.")] = "",
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training rows.")] = None,
+    freeze: Annotated[
+        Literal["none", "body", "gradual"] | None,
+        typer.Option(help="body: only the head learns; gradual: one more layer each epoch."),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="The shape, with --from scratch.")] = "tiny",
+    tokenizer: Annotated[Path | None, typer.Option(help="With --from scratch; without it one is trained.")] = None,
+    text_column: TextColumn = None,
+    label_column: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    config: Config = None,
+    overrides: Overrides = None,
+    resume: Resume = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Swap the head of a pretrained run for a class head and fine-tune it on labels.
+
+    Try: headstart finetune train.csv --from runs/lm --out runs/clf
+    """
+    from dataclasses import asdict
+
+    from headstart.cli.interrupted import saved_on_interrupt
+    from headstart.recipes.classify import finetune_files
+    from headstart.recipes.settings import read_settings
+
+    given = {
+        "finetune.epochs": epochs,
+        "finetune.freeze": freeze,
+        "reading.text_column": text_column,
+        "reading.label_column": label_column,
+    }
+    more = [f"{name}={value}" for name, value in given.items() if value is not None]
+    settings = read_settings(preset, config, [*more, *(overrides or ())])
+    with TrainingBar("fine-tuning") as bar, saved_on_interrupt(out):
+        done = finetune_files(
+            train,
+            valid,
+            out,
+            start=None if start == "scratch" else Path(start),
+            settings=settings,
+            tokenizer=tokenizer,
+            seed=seed,
+            device=device,
+            resume=resume,
+            force=force,
+            say=note,
+            watch=bar.watch,
+            begin=bar.begin,
+        )
+    if as_json:
+        say_json({**asdict(done), "ledger": done.ledger.to_json()})
+        return
+    say(done.ledger.sentence())
+    rows = [
+        (
+            epoch.number,
+            f"{epoch.train_loss:.3f}",
+            f"{epoch.valid_loss:.3f}",
+            f"{epoch.accuracy:.3f}",
+            f"{epoch.seconds:.0f}",
+        )
+        for epoch in done.epochs
+    ]
+    table(["epoch", "train loss", "valid loss", "valid accuracy", "seconds"], rows, numbers=range(5))
+    say(f"Best: epoch {done.best}, by validation accuracy.")
+    for sentence in done.warnings:
+        say(f"Note: {sentence}")
+    say(f"Wrote {out}/best. Next: headstart predict {out} FILE, or headstart compare to see what pretraining was worth")

@@ -46,9 +46,10 @@ class TrainingBar:
             self.task = self.rich.add_task(self.title, total=steps, completed=done, figures="")
 
     def watch(self, event: Any) -> None:
-        """A step, or the scores of an evaluation."""
-        if isinstance(event, dict):
-            self.scores = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in event.items())
+        """A step, or the scores of an evaluation: a dict, or an epoch."""
+        if not hasattr(event, "rate"):
+            figures = event if isinstance(event, dict) else vars(event)
+            self.scores = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in figures.items())
             if self.rich is None and not self.quiet:
                 print(f"{self.title}: {self.scores}", file=sys.stderr, flush=True)
             return

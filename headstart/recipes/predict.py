@@ -32,21 +32,21 @@ class Prediction:
 
 
 def predict_rows(run: Path, rows: Sequence[Row]) -> list[Prediction]:
-    return list(predict_stream(run, rows))
+    return [prediction for _, prediction in predict_stream(run, rows)]
 
 
-def predict_stream(run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0) -> Iterator[Prediction]:
-    """Block by block, so that a pipe of any length runs in flat memory."""
+def predict_stream(run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0) -> Iterator[tuple[Row, Prediction]]:
+    """Each row with its prediction, block by block, so that a pipe of any length runs in flat memory."""
     saved = load_classifier(run)
     tokenizer, model = saved.tokenizer, saved.model
     assert isinstance(model, Classifier)
     source = iter(rows)
     while block := list(islice(source, BLOCK)):
         texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)
-        for shares in softmax(logits_of(model, texts), saved.card.temperature):
+        for row, shares in zip(block, softmax(logits_of(model, texts), saved.card.temperature)):
             best = int(shares.argmax())
             label = saved.card.labels[best] if shares[best] >= abstain_below else ""
-            yield Prediction(label, float(shares[best]), tuple(map(float, shares)))
+            yield row, Prediction(label, float(shares[best]), tuple(map(float, shares)))
 
 
 def load_classifier(run: Path) -> Saved:

@@ -1,0 +1,87 @@
+"""The job behind `headstart finetune`: files in, a classifier out."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headstart.checkpoint import load
+from headstart.errors import DataError
+from headstart.recipes.finetune import Epoch, FineTuned, finetune
+from headstart.recipes.labels import label_names, split_off
+from headstart.recipes.occupied import refuse_occupied
+from headstart.recipes.settings import Settings
+from headstart.recipes.training import ignore
+from headstart.text.readers import read_labelled
+from headstart.text.records import Row
+from headstart.text.tokenizer import Tokenizer
+from headstart.train.loop import Step
+
+
+def finetune_files(
+    train: str,
+    valid: str,
+    out: Path,
+    *,
+    start: Path | None,
+    settings: Settings,
+    tokenizer: Path | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    resume: bool = False,
+    force: bool = False,
+    say: Callable[[str], None] = ignore,
+    watch: Callable[[Step | Epoch], None] = ignore,
+    begin: Callable[[int, int], None] = lambda steps, done: None,
+) -> FineTuned:
+    """Without `valid`, a part of the training rows is held out to choose the epoch on."""
+    refuse_occupied(out, force=force, resume=resume)
+    rows = read_labelled(train, settings.reading)
+    if valid:
+        held = read_labelled(valid, settings.reading)
+    else:
+        rows, held = split_off(rows, settings.finetune.holdout)
+        say(f"No --valid: {len(held):,} of {len(rows) + len(held):,} rows are held out to choose the epoch on.")
+        if not held:
+            raise DataError(f"{train}: too few rows to hold some out; give --valid FILE")
+    cutter = _tokenizer(start, tokenizer, rows, settings, say)
+    if force and not resume:
+        _clear(out)
+    return finetune(
+        rows,
+        held,
+        start=start,
+        out=out,
+        settings=settings,
+        tokenizer=cutter,
+        labels=label_names(rows),
+        seed=seed,
+        device=device,
+        resume=resume,
+        save_every=settings.train.save_every,
+        watch=watch,
+        begin=begin,
+    )
+
+
+def _tokenizer(
+    start: Path | None, given: Path | None, rows: list[Row], settings: Settings, say: Callable[[str], None]
+) -> Tokenizer:
+    """The run's own; from scratch the one that was named, or one trained on the training texts."""
+    if start is not None:
+        own: Any = load(start).tokenizer
+        return own
+    if given is not None:
+        return Tokenizer.load(given)
+    from headstart.text.subwords import train_tokenizer
+
+    say(f"No --tokenizer: one of at most {settings.model.vocabulary:,} pieces is trained on the training texts.")
+    return train_tokenizer((row.text for row in rows), settings.model.vocabulary)
+
+
+def _clear(out: Path) -> None:
+    import shutil
+
+    for name in ("best", "last", "best.old", "last.old"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    for name in ("metrics.jsonl", "run.toml"):
+        (out / name).unlink(missing_ok=True)
