@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
+from headstart.cli.app import Config, Force, Json, Overrides, Preset, app, check
 from headstart.cli.show import note, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
 
@@ -154,3 +154,39 @@ def finetune(
     for sentence in done.warnings:
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart predict {out} FILE, or headstart compare to see what pretraining was worth")
+
+
+@check.command("resume")
+def check_resume(
+    corpus: Annotated[list[str] | None, typer.Option(help="Your text; made-up text without it. Repeatable.")] = None,
+    preset: Preset = "tiny",
+    tokenizer: Annotated[Path | None, typer.Option(help="Your tokenizer.")] = None,
+    steps: Annotated[int, typer.Option(help="Length of the runs.")] = 12,
+    kills: Annotated[int, typer.Option(help="How often the run is killed.")] = 2,
+    config: Config = None,
+    overrides: Overrides = None,
+    as_json: Json = False,
+) -> None:
+    """Train, kill at random steps, resume, and compare the bytes with an uninterrupted run.
+
+    Exit code 1 if they differ.
+    """
+    from dataclasses import asdict
+
+    from headstart.recipes.check_resume import check_resume as recipe
+    from headstart.recipes.settings import read_settings
+
+    read_settings(preset, config, overrides or ())
+    options = ["--preset", preset]
+    options += ["--tokenizer", str(tokenizer)] if tokenizer else []
+    options += ["--config", str(config)] if config else []
+    options += [word for override in overrides or () for word in ("--set", override)]
+    proof = recipe(corpus or (), options, steps=steps, kills=kills, say=note)
+    if as_json:
+        say_json({**asdict(proof), "holds": proof.holds})
+    else:
+        rows = [(name, proof.whole[name][:16], proof.resumed[name][:16]) for name in proof.whole]
+        table(["file", "uninterrupted", f"killed at {', '.join(map(str, proof.killed_at))}"], rows)
+        say("Holds: the same bytes." if proof.holds else "FAILS: the bytes differ.")
+    if not proof.holds:
+        raise typer.Exit(1)

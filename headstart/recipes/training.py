@@ -63,7 +63,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
     last, journal = job.folder / "last", Journal(job.folder / "metrics.jsonl")
     memory = go_on(last, job.model, job.optimiser) if resume else Memory()
     if job.workers.first:
-        journal.cut_back(memory.step)
+        journal.cut_back(memory.step, memory.evaluated)
 
     def store() -> None:
         if job.workers.first:

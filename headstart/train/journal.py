@@ -29,8 +29,9 @@ class Journal:
                 except ValueError:
                     return
 
-    def cut_back(self, step: int) -> None:
-        kept = [line for line in self.read() if line["step"] <= step]
+    def cut_back(self, step: int, evaluated: int) -> None:
+        """Keep steps up to `step`, and evaluations up to `evaluated`: the one after it will be done again."""
+        kept = [line for line in self.read() if line["step"] <= (step if "rate" in line else evaluated)]
         aside = self.path.with_suffix(".new")
         aside.write_text("".join(json.dumps(line) + "\n" for line in kept), "utf-8")
         aside.replace(self.path)

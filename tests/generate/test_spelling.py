@@ -49,6 +49,7 @@ def test_half_a_character_is_never_shown() -> None:
     half = [TOKENIZER.byte_ids[byte] for byte in "😀".encode()[:3]]
     assert spelt([0], half) == ["", "", ""]
     assert "".join(spelt([0], [*half, *TOKENIZER.encode("cat")])) == "\ufffd\ufffd\ufffd cat"
+    assert spelt([0], [*half, *TOKENIZER.encode("a"), half[1]])[-1] == "\ufffd", "nothing waits behind another token"
     assert spelt([0], [TOKENIZER.byte_ids[0xFF]]) == ["\ufffd"], "no character begins so"
     assert "".join(spelt([0], TOKENIZER.encode("\ufffd"))) == "\ufffd", "a character like any other"
 

@@ -1,0 +1,97 @@
+"""Prove on the user's own set-up that a killed and resumed run ends with the bytes of an uninterrupted one."""
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headstart.errors import RunError
+from headstart.recipes.training import ignore
+from headstart.train.journal import Journal
+from headstart.whole import find_whole, sha256
+
+FILES = ("model.safetensors", "moments.safetensors")
+PATIENCE = 600.0  # seconds for one step
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Hashes of weights and optimiser after an uninterrupted run, and after one that was killed at `killed_at`."""
+
+    steps: int
+    killed_at: tuple[int, ...]
+    whole: dict[str, str]
+    resumed: dict[str, str]
+
+    @property
+    def holds(self) -> bool:
+        return self.whole == self.resumed
+
+
+def check_resume(
+    corpus: Sequence[str],
+    options: Sequence[str],
+    *,
+    steps: int = 12,
+    kills: int = 2,
+    seed: int | None = None,
+    say: Callable[[str], None] = ignore,
+) -> Proof:
+    """Train `steps` twice with the same `options` of `headstart pretrain`; kill the second run `kills` times.
+
+    Kills come at random steps, some past the last save, so that work is lost and has to be done again.
+    """
+    if steps < kills + 2:
+        raise RunError(f"--steps {steps}: too few to be killed {kills} times; type --steps {kills + 10}")
+    draw = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="headstart-") as folder:
+        texts = list(corpus) or [_some_text(Path(folder) / "corpus.txt")]
+        words = [sys.executable, "-m", "headstart", "pretrain", *texts, "--steps", str(steps), "--resume"]
+        words += ["--save-every", "3", *options]
+        whole, resumed = Path(folder) / "whole", Path(folder) / "resumed"
+        say(f"An uninterrupted run of {steps} steps.")
+        _run(words, whole)
+        places = sorted(draw.sample(range(2, steps), kills))
+        for place in places:
+            say(f"Killed at step {place}, then resumed.")
+            _kill_at(words, resumed, place)
+        _run(words, resumed)
+        return Proof(steps, tuple(places), _hashes(whole), _hashes(resumed))
+
+
+def _run(words: list[str], out: Path) -> None:
+    done = subprocess.run([*words, "--out", str(out)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunError(f"the training itself failed: {done.stderr.strip().splitlines()[-1] if done.stderr else ''}")
+
+
+def _kill_at(words: list[str], out: Path, step: int) -> None:
+    """SIGKILL, as a power cut would, as soon as the journal shows `step`."""
+    process = subprocess.Popen([*words, "--out", str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    journal, started = Journal(out / "metrics.jsonl"), time.monotonic()
+    try:
+        while process.poll() is None and not any(line["step"] >= step for line in journal.read()):
+            if time.monotonic() - started > PATIENCE:
+                raise RunError(f"no step {step} within {PATIENCE:.0f} seconds")
+            time.sleep(0.005)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _hashes(run: Path) -> dict[str, str]:
+    last = find_whole(run / "last")
+    return {name: sha256(last / name) for name in FILES}
+
+
+def _some_text(path: Path) -> str:
+    """Enough text for a few steps, made up."""
+    draw = random.Random(0)
+    words = ["".join(draw.choices("aeioulmnrstdp", k=draw.randint(2, 9))) for _ in range(400)]
+    lines = (" ".join(draw.choices(words, k=draw.randint(20, 80))) for _ in range(600))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return str(path)

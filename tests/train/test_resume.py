@@ -1,0 +1,180 @@
+"""Nothing is lost: interrupted, killed, resumed twice, a run ends with the bytes of an uninterrupted one."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from train.small_corpus import small_corpus, small_settings
+
+from headstart.errors import CheckpointError, RunError
+from headstart.recipes import training
+from headstart.recipes.pretrain import Pretrained, StopRule, pretrain
+from headstart.train.lock import Lock
+from headstart.train.loop import Step
+from headstart.train.signals import Interrupted
+
+STEPS = 40
+
+
+def go(folder: Path, corpus: str, *overrides: str, resume: bool = False, steps: int = STEPS) -> Pretrained:
+    settings = small_settings(*overrides)
+    return pretrain([corpus], folder, settings=settings, stop=StopRule(steps=steps), resume=resume, seed=3)
+
+
+def weights(folder: Path) -> dict[str, bytes]:
+    names = ("model.safetensors", "moments.safetensors")
+    return {name: (folder / "last" / name).read_bytes() for name in names} | {
+        "best": (folder / "best" / "model.safetensors").read_bytes()
+    }
+
+
+def metrics(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return small_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def whole(corpus: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    go(folder, corpus)
+    return folder
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException) -> None:
+    fit = training.fit
+
+    def stopping(*words: object, **named: object) -> object:
+        for step in fit(*words, **named):  # type: ignore[arg-type]
+            yield step
+            if step.number == number:
+                raise error
+
+    monkeypatch.setattr(training, "fit", stopping)
+
+
+def test_the_same_run_twice_gives_the_same_bytes(whole: Path, corpus: str, tmp_path: Path) -> None:
+    go(tmp_path / "run", corpus)
+    assert weights(tmp_path / "run") == weights(whole)
+
+
+@pytest.mark.parametrize("places", [(1, 2), (10, 20), (13, 27), (39,)])
+def test_resumed_runs_end_with_the_same_bytes(
+    whole: Path, corpus: str, tmp_path: Path, places: tuple[int, ...]
+) -> None:
+    for place in places:
+        with pytest.MonkeyPatch.context() as patch:
+            stop_at(patch, place, RuntimeError("the lights went out"))
+            with pytest.raises(RuntimeError, match="lights"):
+                go(tmp_path / "run", corpus, resume=True)
+    go(tmp_path / "run", corpus, resume=True)
+    assert weights(tmp_path / "run") == weights(whole)
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+def test_a_signal_saves_and_says_where(whole: Path, corpus: str, tmp_path: Path) -> None:
+    def interrupt(event: object) -> None:
+        if isinstance(event, Step) and event.number == 7:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="saved at step 7 of 40"):
+        pretrain(
+            [corpus], tmp_path / "run", settings=small_settings(), stop=StopRule(steps=STEPS), seed=3, watch=interrupt
+        )
+    go(tmp_path / "run", corpus, resume=True)
+    assert weights(tmp_path / "run") == weights(whole)
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from pathlib import Path
+from train.small_corpus import small_settings
+from headstart.recipes.pretrain import StopRule, pretrain
+pretrain([sys.argv[1]], Path(sys.argv[2]), settings=small_settings(), stop=StopRule(steps=40), resume=True, seed=3,
+         watch=lambda event: print(getattr(event, "number", ""), flush=True))
+"""
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(whole: Path, corpus: str, tmp_path: Path) -> None:
+    draw, folder = random.Random(1), tmp_path / "run"
+    words = [sys.executable, "-c", SCRIPT, corpus, str(folder), str(Path(__file__).parents[1])]
+    for _ in range(4):
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        for _ in range(draw.randint(1, 12)):  # past a save, or before one
+            process.stdout.readline()
+        time.sleep(draw.random() * 0.05)
+        process.kill()
+        process.wait()
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    assert weights(folder) == weights(whole)
+    assert metrics(folder) == metrics(whole)
+
+
+def test_resume_on_an_empty_folder_starts(whole: Path, corpus: str, tmp_path: Path) -> None:
+    go(tmp_path / "run", corpus, resume=True)
+    assert weights(tmp_path / "run") == weights(whole)
+
+
+def test_what_changed_is_named(whole: Path, corpus: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    with pytest.raises(RunError, match=r"train.rate was 0.001, now 0.01"):
+        go(run, corpus, "train.rate=0.01", resume=True)
+    with pytest.raises(RunError, match=r"stop.steps was 40, now 50"):
+        go(run, corpus, resume=True, steps=50)
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(RunError, match=r"corpus was"):
+        go(run, small_corpus(other, documents=299), resume=True)
+
+
+def test_an_occupied_folder_is_refused(whole: Path, corpus: str) -> None:
+    with pytest.raises(RunError, match="already holds something"):
+        go(whole, corpus)
+
+
+def test_a_second_writer_is_refused(corpus: str, tmp_path: Path) -> None:
+    with Lock(tmp_path / "run"), pytest.raises(RunError, match="is writing here"):
+        go(tmp_path / "run", corpus, resume=True)
+
+
+def test_a_damaged_state_is_named(whole: Path, corpus: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    with (run / "last" / "moments.safetensors").open("r+b") as file:
+        file.seek(-4, 2)
+        file.write(b"oops")
+    with pytest.raises(CheckpointError, match=r"moments\.safetensors"):
+        go(run, corpus, resume=True)
+
+
+def test_a_full_disk_ends_in_a_clear_error_with_the_old_checkpoint(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from headstart.train import keeping
+
+    run, save_file, calls = tmp_path / "run", keeping.save_file, []
+
+    def full(*words: object) -> None:
+        calls.append(words)
+        if len(calls) > 2:
+            raise OSError(28, "No space left on device")
+        save_file(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(keeping, "save_file", full)
+    with pytest.raises(CheckpointError, match="the disk is full"):
+        go(run, corpus)
+    monkeypatch.undo()
+    assert json.loads((run / "last" / "memory.json").read_text())["step"] == 10
+    go(run, corpus, resume=True)

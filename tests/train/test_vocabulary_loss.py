@@ -1,0 +1,59 @@
+"""The tiled loss equals torch's cross-entropy, and so do its gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headstart.train import vocabulary_loss as module
+from headstart.train.vocabulary_loss import vocabulary_loss
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.integers(1, 40),
+    width=st.integers(1, 9),
+    tokens=st.integers(2, 60),
+    seed=st.integers(0, 2**31),
+    has_bias=st.booleans(),
+    positions=st.integers(1, 50),
+    tile=st.integers(1, 70),
+)
+def test_it_equals_cross_entropy(
+    rows: int, width: int, tokens: int, seed: int, has_bias: bool, positions: int, tile: int
+) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    x = torch.randn(rows, width, generator=draw, requires_grad=True)
+    weight = torch.randn(tokens, width, generator=draw, requires_grad=True)
+    bias = torch.randn(tokens, generator=draw, requires_grad=True) if has_bias else None
+    targets = torch.randint(tokens, (rows,), generator=draw)
+    targets[torch.rand(rows, generator=draw) < 0.3] = -100
+    inputs = [x, weight, *([bias] if bias is not None else [])]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "POSITIONS", positions)
+        patch.setattr(module, "TOKENS", tile)
+        given_ = vocabulary_loss(x, weight, bias, targets)
+        mine = torch.autograd.grad(3 * given_, inputs)
+    wanted = F.cross_entropy(F.linear(x, weight, bias), targets, ignore_index=-100, reduction="sum")
+    theirs = torch.autograd.grad(3 * wanted, inputs)
+    torch.testing.assert_close(given_, wanted, atol=1e-4, rtol=1e-4)
+    for one, other in zip(mine, theirs):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
+def test_large_scores_do_not_overflow() -> None:
+    x, weight = torch.full((2, 4), 50.0), torch.randn(2_000, 4) * 20
+    targets = torch.tensor([3, 1_999])
+    wanted = F.cross_entropy((x.double() @ weight.double().T), targets, reduction="sum")
+    assert vocabulary_loss(x, weight, None, targets).item() == pytest.approx(wanted.item(), rel=1e-4)
+
+
+def test_a_batch_without_targets_costs_nothing() -> None:
+    x = torch.randn(3, 4, requires_grad=True)
+    loss = vocabulary_loss(x, torch.randn(9, 4), None, torch.full((3,), -100))
+    loss.backward()
+    assert loss.item() == 0
+    assert x.grad is not None
+    assert not x.grad.any()
