@@ -1,18 +1,14 @@
-"""A folder that is written whole or not at all, and can prove that it is still what was written.
-
-`last.new/` is filled, flushed and verified, then `last/` steps aside to `last.old/` and the new one takes its
-name. At every moment one of the three is whole; readers take the first that is.
-"""
+"""A folder that can prove that it is still what was written: a manifest with the size and hash of each file."""
 
 import errno
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from headstart.errors import CheckpointError
+from headstart.folder import whole_folder
 
 MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 1_000_000  # bytes
@@ -20,25 +16,18 @@ LARGEST_MANIFEST = 1_000_000  # bytes
 
 def write_whole(folder: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write files into a new folder, then put it in the place of `folder`."""
-    new = _beside(folder, ".new")
-    shutil.rmtree(new, ignore_errors=True)
     try:
-        new.mkdir(parents=True)
-        fill(new)
-        _seal(new)
-        verify(new)
+        with whole_folder(folder, MANIFEST) as new:
+            fill(new)
+            _seal(new)
+            verify(new)
     except OSError as problem:
-        shutil.rmtree(new, ignore_errors=True)
         raise CheckpointError(_why_not_written(folder, problem)) from None
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    _swap(new, folder)
 
 
 def find_whole(folder: Path) -> Path:
     """`folder` if it is whole, else the one it replaced; a CheckpointError that names what is wrong."""
-    old = _beside(folder, ".old")
+    old = folder.with_name(folder.name + ".old")
     try:
         verify(folder)
         return folder
@@ -74,18 +63,6 @@ def sha256(path: Path) -> str:
 def _seal(folder: Path) -> None:
     files = {name: [(folder / name).stat().st_size, sha256(folder / name)] for name in sorted(_names(folder))}
     (folder / MANIFEST).write_text(json.dumps({"format": 1, "files": files}, indent=1) + "\n", "utf-8")
-    for path in [*folder.rglob("*"), folder]:
-        _flush(path)
-
-
-def _swap(new: Path, folder: Path) -> None:
-    old = _beside(folder, ".old")
-    if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
-    new.rename(folder)
-    _flush(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _read_manifest(folder: Path) -> dict[str, tuple[int, str]]:
@@ -109,25 +86,6 @@ def _read_manifest(folder: Path) -> dict[str, tuple[int, str]]:
 def _names(folder: Path) -> set[str]:
     files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
     return set(files) - {MANIFEST}
-
-
-def _beside(folder: Path, ending: str) -> Path:
-    return folder.with_name(folder.name + ending)
-
-
-def _flush(path: Path) -> None:
-    """Ask the system to put a file, or a folder's list of names, on the disk itself."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:  # a folder cannot be opened on Windows
-        return
-    try:
-        os.fsync(handle)
-    except OSError as problem:
-        if problem.errno not in (errno.EINVAL, errno.EBADF, errno.EACCES):
-            raise
-    finally:
-        os.close(handle)
 
 
 def _why_not_written(folder: Path, problem: OSError) -> str:

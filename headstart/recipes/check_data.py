@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headstart.errors import DataError, RunError
+from headstart.folder import whole_folder
 from headstart.text.archives import ignore
 from headstart.text.guard.cleaning import rows_to_drop
 from headstart.text.guard.copying import copy_without
@@ -18,7 +19,6 @@ from headstart.text.guard.nearness import THRESHOLD
 from headstart.text.guard.parts import scan
 from headstart.text.guard.sentences import sentences
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.whole_folder import whole_folder
 
 __all__ = ["DataReport", "check_data", "name_inputs"]
 CARD = "dropped.json"

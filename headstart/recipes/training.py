@@ -1,7 +1,7 @@
 """The life of a run: steps, journal, saves, evaluations, the best model, and an end that loses nothing."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from headstart.train.course import Course
 from headstart.train.device import Workers
 from headstart.train.journal import Journal
 from headstart.train.keeping import Memory, go_on, keep
-from headstart.train.loop import Step, fit
+from headstart.train.loop import TORN, Step, fit, gradient_scaler
 from headstart.train.signals import Interrupted, Stopper
 
 Scores = dict[str, float]
@@ -62,6 +62,9 @@ def run(job: Job, *, resume: bool = False) -> Memory:
     """Train to the end, or until a signal (Interrupted), an error, or patience runs out."""
     last, journal = job.folder / "last", Journal(job.folder / "metrics.jsonl")
     memory = go_on(last, job.model, job.optimiser) if resume else Memory()
+    scaler = gradient_scaler(job.workers.device, job.precision)
+    if memory.scaler:
+        scaler.load_state_dict(memory.scaler)
     if job.workers.first:
         journal.cut_back(memory.step, memory.evaluated)
 
@@ -86,12 +89,13 @@ def run(job: Job, *, resume: bool = False) -> Memory:
         if memory.step and job.evaluates_at(memory.step) and memory.evaluated < memory.step:
             judge()
         try:
-            for step in _steps(job, memory):
+            for step in _steps(job, memory, scaler):
                 memory = replace(
                     memory,
                     step=step.number,
                     tokens=memory.tokens + step.tokens,
                     seconds=memory.seconds + step.seconds,
+                    scaler=scaler.state_dict(),
                 )
                 if job.workers.first:
                     journal.write(step.number, loss=step.loss, rate=step.rate, norm=step.norm, tokens=memory.tokens)
@@ -108,15 +112,16 @@ def run(job: Job, *, resume: bool = False) -> Memory:
                     break
         except (Interrupted, DeadRunError):
             raise
-        except BaseException:
-            store()
+        except BaseException as error:
+            if TORN not in getattr(error, "__notes__", ()):
+                store()
             raise
     if job.save_every:
         store()
     return memory
 
 
-def _steps(job: Job, memory: Memory) -> Any:
+def _steps(job: Job, memory: Memory, scaler: torch.amp.GradScaler) -> Iterator[Step]:
     return fit(
         job.objective,
         job.course,
@@ -128,4 +133,5 @@ def _steps(job: Job, memory: Memory) -> Any:
         clip=job.clip,
         accumulate=job.accumulate,
         precision=job.precision,
+        scaler=scaler,
     )

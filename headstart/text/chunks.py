@@ -1,19 +1,23 @@
 """Documents to ids on all cores: in order, and with little in memory at once."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from headstart.text.long_texts import LONGEST, cut
 from headstart.text.records import Document
 from headstart.text.tokenizer import Tokenizer
+from headstart.text.words import Words, cuts_words_apart
 
 CHARACTERS = 250_000  # a chunk is closed when it has so many
 Marked = tuple[Document, bool]  # and whether it is held out
 Ids = list[int] | np.ndarray
+Encode = Callable[[list[str]], Sequence[Ids]]
+FEW = 3  # threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +37,15 @@ def encoded(documents: Iterable[Marked], tokenizer: Tokenizer, workers: int) -> 
     """Chunks in the order of the documents.
 
     Threads, not processes: SentencePiece lets go of the interpreter while it works, so threads are as fast,
-    share one model, and none is left behind when this process is killed.
+    share one model, and none is left behind when this process is killed. Few of them gain more from `Words`.
     """
+    few = workers <= FEW and cuts_words_apart(tokenizer)
+    encode = Words(tokenizer).encode if few else partial(tokenizer.encode_batch, threads=1)
     waiting: deque[Future[Chunk]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for chunk in _gathered(documents):
-                waiting.append(pool.submit(_encode, chunk, tokenizer))
+                waiting.append(pool.submit(_encode, chunk, tokenizer, encode))
                 if len(waiting) > workers + 1:
                     yield waiting.popleft().result()
             while waiting:
@@ -66,9 +72,9 @@ def _gathered(documents: Iterable[Marked]) -> Iterator[list[Marked]]:
         yield chunk
 
 
-def _encode(chunk: list[Marked], tokenizer: Tokenizer) -> Chunk:
+def _encode(chunk: list[Marked], tokenizer: Tokenizer, encode: Encode) -> Chunk:
     documents = [document for document, _ in chunk]
-    ids = _ids(documents, tokenizer)
+    ids = _ids(documents, tokenizer, encode)
     lengths = np.array([len(each) + 2 if len(each) else 0 for each in ids], np.int64)
     return Chunk(
         ids=_joined(ids, lengths, tokenizer),
@@ -78,16 +84,19 @@ def _encode(chunk: list[Marked], tokenizer: Tokenizer) -> Chunk:
     )
 
 
-def _ids(documents: list[Document], tokenizer: Tokenizer) -> Sequence[Ids]:
-    if all(len(document.text) <= LONGEST for document in documents):
-        return tokenizer.encode_documents(documents, threads=1)
-    return [_alone(document, tokenizer) for document in documents]
+def _ids(documents: list[Document], tokenizer: Tokenizer, encode: Encode) -> list[Ids]:
+    simple = [not document.pieces and len(document.text) <= LONGEST for document in documents]
+    texts = iter(encode([document.text for document, is_simple in zip(documents, simple) if is_simple]))
+    return [
+        next(texts) if is_simple else _alone(document, tokenizer, encode)
+        for document, is_simple in zip(documents, simple)
+    ]
 
 
-def _alone(document: Document, tokenizer: Tokenizer) -> Ids:
-    if document.pieces or len(document.text) <= LONGEST:
+def _alone(document: Document, tokenizer: Tokenizer, encode: Encode) -> Ids:
+    if document.pieces:
         return tokenizer.encode_document(document)
-    return np.concatenate([np.array(tokenizer.encode(part)) for part in cut(document.text, tokenizer)])
+    return np.concatenate([encode([part])[0] for part in cut(document.text, tokenizer)])
 
 
 def _joined(documents: Sequence[Ids], lengths: np.ndarray, tokenizer: Tokenizer) -> np.ndarray:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from headstart.errors import ConfigError, DataError
+from headstart.folder import is_occupied, whole_folder
 from headstart.text.archives import Advance, ignore
 from headstart.text.chunks import encoded, id_type
 from headstart.text.corpus import Corpus
@@ -18,7 +19,6 @@ from headstart.text.holdout import choice, marked
 from headstart.text.partial import PROGRESS, Partial, refuse_strangers
 from headstart.text.store import CARD, Card, Origin, Store, file_names, open_store
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.whole_folder import is_occupied, whole_folder
 from headstart.whole import sha256
 
 WORKERS = min(os.cpu_count() or 1, 16)  # more threads would wait for the interpreter

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from headstart.errors import TokenizerError
+from headstart.folder import is_occupied, survivor, whole_folder
 from headstart.text import dictionary
 from headstart.text.forms import FORMS
 from headstart.text.tokenizer_source import KINDS, Source
-from headstart.text.whole_folder import is_occupied, survivor, whole_folder
 
 MODEL, DICTIONARY, CARD = "tokenizer.model", "dict.txt", "tokenizer.json"
 FORMAT = 1

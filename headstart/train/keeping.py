@@ -1,7 +1,7 @@
 """Nothing is lost: what a run needs to go on as if it had never stopped."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -28,6 +28,7 @@ class Memory:
     waited: int = 0  # evaluations since the best
     tokens: int = 0
     seconds: float = 0.0
+    scaler: dict[str, float] = field(default_factory=dict)  # of float16 gradients
 
     def after(self, score: float) -> "Memory":
         """With one more evaluation, at the present step."""

@@ -16,6 +16,8 @@ from headstart.train.device import Workers, autocast
 from headstart.train.objectives import share_of, targets_in, to_device
 from headstart.train.optimiser import set_rate
 
+TORN = "The optimiser was in the middle of a step, so the weights in memory are not those of any step."
+
 
 @dataclass(frozen=True)
 class Step:
@@ -42,6 +44,7 @@ def fit(
     clip: float = 1.0,
     accumulate: int = 1,
     precision: str = "float32",
+    scaler: torch.amp.GradScaler | None = None,
 ) -> Iterator[Step]:
     """Take `steps`, yielding after each; the caller logs, saves, evaluates and stops.
 
@@ -50,7 +53,7 @@ def fit(
     but the order of sums.
     """
     wrapped = DistributedDataParallel(objective) if workers.world > 1 else objective
-    scaler = torch.amp.GradScaler(workers.device.type, enabled=precision == "float16")
+    scaler = scaler or gradient_scaler(workers.device, precision)
     parameters = [p for group in optimiser.param_groups for p in group["params"]]
     for number in steps:
         started = time.perf_counter()
@@ -71,12 +74,21 @@ def fit(
             loss += part_loss.item()
         scaler.unscale_(optimiser)
         norm = nn.utils.clip_grad_norm_(parameters, clip if clip > 0 else float("inf"))
-        scaler.step(optimiser)
+        loss = workers.add_up(loss) / targets  # before the weights change: a dead worker is noticed here at the latest
+        try:
+            scaler.step(optimiser)
+        except BaseException as error:
+            error.add_note(TORN)
+            raise
         scaler.update()
         optimiser.zero_grad(set_to_none=True)
-        loss = workers.add_up(loss) / targets
         tokens = sum(part.ids.numel() for part in parts)
         yield Step(number + 1, loss, targets, tokens, rate, norm.item(), time.perf_counter() - started)
+
+
+def gradient_scaler(device: torch.device, precision: str) -> torch.amp.GradScaler:
+    """Keeps float16 gradients from vanishing; with any other precision it does nothing."""
+    return torch.amp.GradScaler(device.type, enabled=precision == "float16")
 
 
 def draw(*numbers: int) -> int:

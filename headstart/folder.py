@@ -1,4 +1,8 @@
-"""A folder that appears whole or not at all."""
+"""A folder that appears whole or not at all.
+
+`last.new/` is filled and flushed, then `last/` steps aside to `last.old/` and the new one takes its name: at every
+moment one of the three is whole, and readers take the first that is.
+"""
 
 import errno
 import os
@@ -52,6 +56,9 @@ def _check_ours(path: Path, marker: str) -> None:
 
 
 def _flush(path: Path) -> None:
+    """Ask the system to put a file, or a folder's list of names, on the disk itself."""
+    if os.name == "nt" and path.is_dir():  # Windows opens no folders
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
