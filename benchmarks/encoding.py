@@ -9,8 +9,10 @@ import os
 import shutil
 import tempfile
 import time
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -28,14 +30,29 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tokenizer = _tokenizer(given.tokenizer, given.path)
         tokenizer.save(Path(folder) / "tokenizer")
-        before = _loop(tokenizer, given.path)
+        loops = [_loop(tokenizer, given.path)]
         runs = [_measure(given.path, copies, Path(folder)) for copies in (1, 4)]
-        usual = max(before, _loop(tokenizer, given.path))
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; the load of others makes the ratio meaningless")
-        print(f"one loop over sentencepiece  {usual:>12,.0f} tokens/s   the faster of two; reading not counted")
-        for copies, (speed, peak) in zip((1, 4), runs):
-            name = f"token store of {copies} {'copy' if copies == 1 else 'copies'}"
-            print(f"{name:<28} {speed:>12,.0f} tokens/s   {speed / usual:.2f} times   {peak / 1e6:,.0f} MB at most")
+        loops.append(_loop(tokenizer, given.path))
+    usual = max(loops, key=lambda loop: loop.speed)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; a load of others spoils the ratio")
+    print(f"one loop over sentencepiece  {usual}   the faster of two, reading not counted")
+    for name, run in zip(("token store", "token store of 4 copies"), runs):
+        print(f"{name:<28} {run}   {run.speed / usual.speed:.2f} times as fast   {run.peak / 1e6:,.0f} MB at most")
+
+
+@dataclass(frozen=True)
+class Run:
+    tokens: int
+    seconds: float
+    processor: float
+    peak: int = 0
+
+    @property
+    def speed(self) -> float:
+        return self.tokens / self.seconds
+
+    def __str__(self) -> str:
+        return f"{self.speed:>9,.0f} tokens/s   {self.processor:5.1f} s on {self.processor / self.seconds:.1f} cores"
 
 
 def _tokenizer(path: Path | None, corpus: Path) -> Tokenizer:
@@ -45,40 +62,40 @@ def _tokenizer(path: Path | None, corpus: Path) -> Tokenizer:
     return train_tokenizer(texts, 16_000)
 
 
-def _loop(tokenizer: Tokenizer, path: Path) -> float:
-    """Tokens a second the usual way: one text after the other."""
+def _loop(tokenizer: Tokenizer, path: Path) -> Run:
+    """The usual way: one text after the other."""
     from sentencepiece import SentencePieceProcessor
 
     processor = SentencePieceProcessor(model_proto=tokenizer.source.model)
     texts = [document.text for document in Corpus([path]).documents()]
-    tokens = 0
-    start = time.perf_counter()
-    for text in texts:
-        tokens += len(processor.encode(text))
-    return tokens / (time.perf_counter() - start)
+    start, used = time.perf_counter(), time.process_time()
+    tokens = sum(len(processor.encode(text)) for text in texts)
+    return Run(tokens, time.perf_counter() - start, time.process_time() - used)
 
 
-def _measure(path: Path, copies: int, folder: Path) -> tuple[float, int]:
-    """Tokens a second and most memory of a process of its own, its whole tree watched."""
+def _measure(path: Path, copies: int, folder: Path) -> Run:
+    """Build a store in a process of its own and watch the memory of its whole tree."""
     corpus = folder / f"copies-{copies}"
     corpus.mkdir()
     for copy in range(copies):
         shutil.copy(path, corpus / f"{copy}-{path.name}")
     context = multiprocessing.get_context("spawn")
-    speed = context.Value("d", 0.0)
-    process = context.Process(target=_build, args=(corpus, folder / "tokenizer", speed))
+    answers = context.SimpleQueue()
+    process = context.Process(target=_build, args=(corpus, folder, answers))
     process.start()
     peak = 0
     while process.is_alive():
         peak = max(peak, _resident(process.pid))
         process.join(0.05)
-    return speed.value, peak
+    return replace(answers.get(), peak=peak)
 
 
-def _build(corpus: Path, tokenizer: Path, speed: "multiprocessing.sharedctypes.Synchronized[float]") -> None:
-    start = time.perf_counter()
-    card = build_store(Corpus([corpus]), Tokenizer.load(tokenizer), corpus / "tokens").card
-    speed.value = (card.train.count + card.valid.count) / (time.perf_counter() - start)
+def _build(corpus: Path, folder: Path, answers: Any) -> None:
+    tokenizer = Tokenizer.load(folder / "tokenizer")
+    start, used = time.perf_counter(), time.process_time()
+    card = build_store(Corpus([corpus]), tokenizer, folder / f"{corpus.name}-tokens").card
+    tokens = card.train.count + card.valid.count
+    answers.put(Run(tokens, time.perf_counter() - start, time.process_time() - used))
 
 
 def _resident(pid: int | None) -> int:

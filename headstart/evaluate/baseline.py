@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion
 
 from headstart.errors import DataError
 from headstart.evaluate.calibration import fit_temperature, retemper
@@ -73,7 +76,7 @@ def fit_classic(
     valid_counted = vectorizer.transform(valid_texts)
     tries = []
     for strength in strengths:
-        regression = _regression(strength).fit(counted, labels)
+        regression = LogisticRegression(C=strength, solver="lbfgs", max_iter=1000).fit(counted, labels)
         valid = _spread(regression, valid_counted, classes)
         right = float(np.mean(valid.argmax(1) == valid_labels))
         tries.append((right, -log_loss(valid_labels, valid), strength, regression, valid))
@@ -91,9 +94,6 @@ def plain_text(row: Row) -> str:
 
 def _count_pieces(kind: Classic, texts: Sequence[str]) -> tuple[Any, Any]:
     """TF-IDF of the pieces that occur in two texts at least, or in one where no piece occurs in two."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import FeatureUnion
-
     problem = ""
     for least in (2, 1):
         parts = [TfidfVectorizer(**part, sublinear_tf=True, min_df=least, dtype=np.float64) for part in kind.pieces]
@@ -103,12 +103,6 @@ def _count_pieces(kind: Classic, texts: Sequence[str]) -> tuple[Any, Any]:
         except ValueError as reason:
             problem = str(reason)
     raise DataError(f"the {len(texts):,} training texts hold no word to count ({problem}); are they in another column?")
-
-
-def _regression(strength: float) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=strength, solver="lbfgs", max_iter=1000)
 
 
 def _spread(regression: Any, counted: Any, classes: int) -> np.ndarray:

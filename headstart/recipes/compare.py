@@ -107,7 +107,7 @@ def compare(
                     _run(arm, bench, request, progress, tools)
             say(f"{title}: {_in_words(read_json(arm.folder(out) / RESULT))}")
         answers = _open_test(request, bench, arms, say, tools)
-        scores = tally(request, bench, arms, answers)
+        scores = tally(request, bench, arms, answers, _openings(out, arms))
         write_json(out / SCORES, scores)
         write_page(out / SCORES, out / PAGE)
     return Compared(out, scores)
@@ -201,6 +201,14 @@ def _open_test(
     rows = list(read_rows(request.test, request.settings.reading))
     results = {arm.name: read_json(arm.folder(request.out) / RESULT) for arm in arms}
     return Answers(rows=rows, probabilities=probabilities, seconds=seconds, results=results)
+
+
+def _openings(out: Path, arms: Sequence[Arm]) -> int:
+    """How often the test has been opened for this comparison; to see the same arms again does not count."""
+    if not (out / SCORES).is_file():
+        return 1
+    before = read_json(out / SCORES)
+    return int(before["test_openings"]) + (before["arms"] != [arm.name for arm in arms])
 
 
 def _predict(arm: Arm, bench: Bench, out: Path, tools: Tools) -> Table:

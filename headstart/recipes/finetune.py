@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from headstart.train.course import Course
 from headstart.train.dead import constant_warning
 from headstart.train.device import join_workers
 from headstart.train.journal import Journal
+from headstart.train.keeping import Memory
 from headstart.train.lock import Lock
 from headstart.train.loop import Step
 from headstart.train.memory import keep_freed_memory
@@ -99,9 +99,6 @@ def finetune(
     rate = options.scratch_rate if start is None else options.rate
     record = _Record(Journal(out / "metrics.jsonl"), ends, watch)
 
-    def evaluate() -> Scores:
-        return record.epoch(model, held)
-
     job = Job(
         folder=out,
         model=model,
@@ -113,7 +110,7 @@ def finetune(
         card=card,
         tokenizer=tokenizer,
         workers=workers,
-        evaluate=evaluate,
+        evaluate=lambda memory: record.epoch(memory, model, held),
         evaluates_at=ends.__contains__,
         score="choice",
         better=1,
@@ -141,46 +138,45 @@ def finetune(
 
 
 class _Record:
-    """Turns evaluations into epochs, and reads them back from the journal after a resume."""
+    """Turns evaluations into epochs; all it knows of the past is in the journal, so a resumed run knows it too."""
 
     def __init__(self, journal: Journal, ends: dict[int, int], watch: Callable[[Step | Epoch], None]):
         self.journal, self.ends, self.watch, self.warning = journal, ends, watch, ""
-        self.losses: list[float] = []
-        self.at, self.seconds = 0, 0.0
 
     def step(self, event: Step | Scores) -> None:
         if isinstance(event, Step):
-            self.losses.append(event.loss)
-            self.at, self.seconds = event.number, self.seconds + event.seconds
             self.watch(event)
 
-    def epoch(self, model: Classifier, held: LabelledTexts) -> Scores:
+    def epoch(self, memory: Memory, model: Classifier, held: LabelledTexts) -> Scores:
         logits = logits_of(model, held)
         self.warning = constant_warning(logits.argmax(1).tolist(), logits.shape[1])
         scores = score(held.labels, softmax(logits))
         found = {
-            "epoch": float(self.ends.get(self.at, 0)),
-            "seconds": self.seconds,
-            "train_loss": float(np.mean(self.losses)) if self.losses else math.nan,
+            "epoch": float(self.ends[memory.step]),
+            "seconds": memory.seconds,
+            "train_loss": float(np.mean(self.losses(memory))),
             "valid_loss": scores.log_loss,
             "accuracy": scores.accuracy,
             "macro_f1": scores.macro_f1,
             "choice": scores.accuracy - 1e-6 * scores.log_loss,  # accuracy decides, the loss where it is equal
         }
-        self.losses = []
         self.watch(_epoch(found))
         return found
+
+    def losses(self, memory: Memory) -> list[float]:
+        """Of the steps since the last evaluation."""
+        lines = self.journal.read()
+        return [line["loss"] for line in lines if "rate" in line and memory.evaluated < line["step"] <= memory.step]
 
     def epochs(self) -> list[Epoch]:
         return [_epoch(line) for line in self.journal.read() if "accuracy" in line]
 
 
 def _epoch(found: Scores) -> Epoch:
-    loss = found["train_loss"]
     return Epoch(
         int(found["epoch"]),
         found["seconds"],
-        math.nan if loss is None else loss,
+        found["train_loss"],
         found["valid_loss"],
         found["accuracy"],
         found["macro_f1"],

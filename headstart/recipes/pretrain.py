@@ -145,7 +145,7 @@ def _train(
         card=Card(task="lm", shape=settings.model, corpus=store.card.corpus),
         tokenizer=cutter,
         workers=workers,
-        evaluate=held_out.quick,
+        evaluate=lambda memory: held_out.quick(),
         evaluates_at=lambda step: step % every == 0 or step == steps,
         score="held_out_loss",
         save_every=train.save_every,

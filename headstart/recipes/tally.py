@@ -11,7 +11,7 @@ from headstart.config import to_table
 from headstart.evaluate.baseline import CLASSICS
 from headstart.evaluate.calibration import abstention
 from headstart.evaluate.scores import Scores, calibration_error, confusion, reliability, score
-from headstart.evaluate.significance import Interval, Paired, accuracy_interval, paired
+from headstart.evaluate.significance import Paired, accuracy_interval, paired
 from headstart.evaluate.verdict import Standing, Verdict, collapsed, judge
 from headstart.recipes.arms import NEURAL, Arm, Table
 from headstart.recipes.courses import by_epoch, label_curve, saved_time
@@ -53,7 +53,7 @@ class System:
         return float(np.mean([_at(result, path) for result in self.results]))
 
 
-def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers) -> Table:
+def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers, openings: int = 1) -> Table:
     labels, truth = _truth(bench.labels, answers.rows)
     systems = {name: _system(name, arms, answers, truth, len(labels)) for name in SYSTEMS}
     leaked = np.zeros(len(truth), dtype=bool)
@@ -63,6 +63,8 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers)
     clean = _verdict(systems, best, ~leaked) if 0 < leaked.sum() < len(leaked) else verdict
     unknown = len(labels) - len(bench.labels)
     remarks = [*verdict.remarks, *_leak_remarks(verdict, clean, int(leaked.sum())), *_unknown_remarks(unknown)]
+    if openings > 1:
+        remarks.append(f"The test was opened {openings} times: arms were added after its result was known.")
     return {
         "format": 1,
         "headstart": __version__,
@@ -70,6 +72,8 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers)
         "verdict_without_leaks": clean.sentence,
         "labels": list(labels),
         "seeds": list(request.seeds),
+        "arms": [arm.name for arm in arms],
+        "test_openings": openings,
         "best_classic": best,
         "systems": [_scores_of(systems[name], truth, leaked, answers) for name in SYSTEMS],
         "comparisons": _comparisons(systems, best, leaked),
@@ -79,7 +83,7 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers)
         "mistakes": _mistakes(systems["pretrained"], systems[best], truth, labels, answers.rows, leaked),
         "leaks": {
             "test_rows": int(leaked.sum()),
-            "places": [f"{answers.rows[i].source}:{answers.rows[i].line}" for i in np.flatnonzero(leaked)],
+            "places": [f"{answers.rows[i].source}:{answers.rows[i].line}" for i in sorted(bench.leaks.rows)],
             "overlaps": bench.leaks.overlaps,
             "sentences": list(bench.leaks.sentences),
             "corpus": bench.leaks.corpus,
@@ -179,7 +183,7 @@ def _scores_of(system: System, truth: np.ndarray, leaked: np.ndarray, answers: A
 
 def _seed_of(arm: Arm, found: Scores, result: Table) -> Table:
     figures = {name: getattr(found, name) for name in ("accuracy", "macro_f1", "log_loss", "calibration_error")}
-    chosen = {name: result[name] for name in ("best", "strength", "temperature") if name in result}
+    chosen: Table = {name: result[name] for name in ("best", "strength", "temperature") if name in result}
     valid = result["valid"]["accuracy"]
     return {"seed": arm.seed, **figures, "valid_accuracy": valid, "seconds": result["seconds"], **chosen}
 
@@ -253,7 +257,3 @@ def _at(table: Any, path: Sequence[str]) -> float:
     for name in path:
         table = table[name]
     return float(table)
-
-
-def interval(table: Mapping[str, float]) -> Interval:
-    return Interval(table["value"], table["low"], table["high"])

@@ -44,7 +44,7 @@ class Job:
     card: Card
     tokenizer: Tokenizer
     workers: Workers
-    evaluate: Callable[[], Scores]
+    evaluate: Callable[[Memory], Scores]
     evaluates_at: Callable[[int], bool]
     score: str
     better: int = -1  # -1: lower is better
@@ -75,7 +75,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
 
     def judge() -> None:
         nonlocal memory
-        scores = job.evaluate()
+        scores = job.evaluate(memory)
         figure = job.better * scores[job.score]
         memory = memory.after(figure if math.isfinite(figure) else float("-inf"))
         if job.workers.first:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
@@ -22,8 +22,8 @@ LOOKS = {
 SHORT = {
     "pretrained": "pretrained",
     "scratch": "from scratch",
-    "characters": "words + characters",
-    "words": "words",
+    "characters": "TF-IDF words + characters",
+    "words": "TF-IDF words",
     "majority": "majority class",
 }
 LEFT, RIGHT = 0.62, 0.16  # inches
@@ -31,7 +31,7 @@ LEFT, RIGHT = 0.62, 0.16  # inches
 
 def figures(scores: Table) -> dict[str, Markup]:
     """All that this comparison has; what was not asked for is not in it."""
-    with look(), matplotlib.rc_context(LETTERS):
+    with look(), matplotlib.style.context(LETTERS):
         drawn = {
             "accuracy": draw_accuracies(scores["systems"]),
             "epochs": draw_epochs(scores["by_epoch"], scores["systems"]),
@@ -149,7 +149,8 @@ def draw_reliability(systems: Sequence[Table]) -> Markup:
         bins = system["bins"]
         axes.plot([b["confidence"] for b in bins], [b["accuracy"] for b in bins], color=colour, linestyle=dash)
         sizes = [16 + 90 * b["texts"] / sum(b["texts"] for b in bins) for b in bins]
-        axes.scatter([b["confidence"] for b in bins], [b["accuracy"] for b in bins], sizes, colour, marker, zorder=3)
+        points = [b["confidence"] for b in bins], [b["accuracy"] for b in bins]
+        axes.scatter(*points, s=sizes, c=colour, marker=marker, zorder=3)
     least = min(b["confidence"] for system in systems for b in system["bins"])
     lowest = min(b["accuracy"] for system in systems for b in system["bins"])
     axes.set(xlim=(least - 0.02, 1.01), ylim=(max(0.0, min(least, lowest) - 0.04), 1.02))

@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -9,7 +10,7 @@ from matplotlib.figure import Figure
 from headstart.report.style import BLUE, GREEN, GRID, INK, METADATA, NOTHING, ORANGE, QUIET
 
 INCHES = 5.0  # a column of the page; a phone shows it at three quarters, so letters are drawn large
-LETTERS = {"font.size": 10.5, "xtick.labelsize": 10.0, "ytick.labelsize": 10.0, "axes.titlesize": 11.0}
+LETTERS: dict[str, Any] = {"font.size": 10.5, "xtick.labelsize": 10.0, "ytick.labelsize": 10.0, "axes.titlesize": 11.0}
 NAMES = {
     INK: "ink",
     QUIET: "quiet",

@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from headstart.errors import RunError
-from headstart.evaluate.phrases import bracket, duration, points, probability, signed
+from headstart.evaluate.phrases import bracket, duration, probability, signed
 from headstart.evaluate.significance import Interval
-from headstart.report.comparison import LOOKS, SHORT, figures
+from headstart.report.comparison import SHORT, figures
 from headstart.report.visible import visible
 
 MOST_CLASSES = 12  # in a confusion matrix that a person can read
@@ -48,7 +48,6 @@ def page(scores: Table, folder: Path) -> str:
             confusions=_confusions(main[0], scores["labels"]) if len(scores["labels"]) > MOST_CLASSES else [],
             settings=tomli_w.dumps(scores["settings"]),
             commands=_commands(scores, folder),
-            dashes={name: look[2] for name, look in LOOKS.items()},
         )
     )
 
@@ -63,8 +62,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "points": lambda table: points(_interval(table)),
-        "bracket": lambda table: bracket(_interval(table)),
+        "bracket": _bracket,
         "signed": signed,
         "duration": duration,
         "probability": probability,
@@ -77,10 +75,8 @@ def _shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _interval(table: Table) -> Interval:
-    low, high = table["low"], table["high"]
-    ends = (float("-inf") if low is None else low, float("inf") if high is None else high)
-    return Interval(table["value"], *ends)
+def _bracket(table: Table) -> str:
+    return bracket(Interval(table["value"], table["low"], table["high"]))
 
 
 def _matrix(system: Table, labels: list[str]) -> list[dict[str, Any]]:
