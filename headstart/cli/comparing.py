@@ -74,7 +74,7 @@ def compare(
     if as_json:
         say_json({"report": str(done.page), **done.scores})
         return
-    _tell(done.scores)
+    tell_comparison(done.scores)
     say(f"\nWrote {done.page} and {out / 'scores.json'}. Next: open the report in a browser,")
     say(f"      or: headstart predict {_best_model(out, done.scores)} FILE")
 
@@ -91,7 +91,8 @@ def _bar(title: str) -> AbstractContextManager[Any]:
     return TrainingBar(title, quiet=not sys.stderr.isatty())
 
 
-def _tell(scores: dict[str, Any]) -> None:
+def tell_comparison(scores: dict[str, Any]) -> None:
+    """The table of systems, what the head start bought, and the verdict."""
     leaked = scores["leaks"]["test_rows"]
     rows = []
     for system in scores["systems"]:
