@@ -27,7 +27,12 @@ def saved(folder: Path, task: Task = "lm", **changes: Any) -> torch.nn.Module:
 def rewrite(folder: Path, change: dict[str, bytes]) -> None:
     """What a stranger could do who also renews the hashes."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "manifest.json"} | change
-    write_whole(folder, lambda new: [(new / name).write_bytes(content) for name, content in files.items()] and None)
+
+    def fill(new: Path) -> None:
+        for name, content in files.items():
+            (new / name).write_bytes(content)
+
+    write_whole(folder, fill)
 
 
 @pytest.mark.parametrize("task", ["lm", "classify", "masked", "bert", "translate"])

@@ -71,7 +71,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_preset_gets_a_suggestion() -> None:
-    with pytest.raises(ConfigError, match="unknown preset 'tinny'. Did you mean 'tiny'?"):
+    with pytest.raises(ConfigError, match=r"unknown preset 'tinny'. Did you mean 'tiny'\?"):
         read_preset("tinny")
 
 

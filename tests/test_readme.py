@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-START, END = "<!-- tree: written by `python tests/test_readme.py` from the first line of each module -->", "<!-- end of tree -->"
+START = "<!-- tree: written by `python tests/test_readme.py` from the first line of each module -->"
+END = "<!-- end of tree -->"
 
 
 def tree() -> str:

@@ -13,7 +13,7 @@ from headstart.model.body import Body
 from headstart.model.heads import VocabularyHead
 from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
-from headstart.text.specials import EOS
+from headstart.text.pieces.specials import EOS
 
 Stop = Literal["eos", "length", "context"]
 

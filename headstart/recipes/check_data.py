@@ -8,7 +8,6 @@ from typing import Any
 
 from headstart.errors import DataError, RunError
 from headstart.folder import whole_folder
-from headstart.text.archives import ignore
 from headstart.text.guard.cleaning import rows_to_drop
 from headstart.text.guard.copying import copy_without
 from headstart.text.guard.examples import examples
@@ -18,6 +17,7 @@ from headstart.text.guard.inputs import Input, name_inputs
 from headstart.text.guard.nearness import THRESHOLD
 from headstart.text.guard.parts import scan
 from headstart.text.guard.sentences import sentences
+from headstart.text.reading.archives import ignore
 from headstart.text.tokenizer import Tokenizer
 
 __all__ = ["DataReport", "check_data", "name_inputs"]

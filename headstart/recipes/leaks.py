@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headstart.text.corpus import Corpus
 from headstart.text.guard.facts import facts
 from headstart.text.guard.findings import counts, find
 from headstart.text.guard.parts import scan
 from headstart.text.guard.sentences import sentences
+from headstart.text.reading.corpus import Corpus
 from headstart.text.records import Document, Reading, Row
 from headstart.text.store import CARD, Tokens, open_store
 from headstart.text.tokenizer import Tokenizer

@@ -7,7 +7,7 @@ from pathlib import Path
 from headstart.model import bill as bills
 from headstart.recipes.arms import Table
 from headstart.recipes.plan import Bench, Request
-from headstart.text.parallel import split_spec
+from headstart.text.reading.parallel import split_spec
 from headstart.text.records import Row
 from headstart.whole import sha256
 

@@ -21,7 +21,7 @@ from headstart.recipes.occupied import refuse_occupied
 from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.settings import Settings
 from headstart.recipes.training import Job, Scores, Watcher, ignore, run
-from headstart.text.corpus import Corpus
+from headstart.text.reading.corpus import Corpus
 from headstart.text.store import Store, Tokens
 from headstart.text.stream import build_store
 from headstart.text.tokenizer import Tokenizer

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headstart.text.archives import ignore
-from headstart.text.forms import Form
+from headstart.text.pieces.forms import Form
+from headstart.text.pieces.report import TokenizerReport, report
+from headstart.text.pieces.sample import draw_sample
+from headstart.text.pieces.saved import check_free
 from headstart.text.readers import Corpus
+from headstart.text.reading.archives import ignore
+from headstart.text.reading.sources import USUAL
 from headstart.text.records import Reading
-from headstart.text.sample import draw_sample
-from headstart.text.sources import USUAL
 from headstart.text.subwords import SAMPLE, check_vocabulary, train_on_sample
-from headstart.text.tokenizer_folder import check_free
-from headstart.text.tokenizer_report import TokenizerReport, report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from headstart.errors import TokenizerError
-from headstart.text.forms import FORMS, Form, to_form
-from headstart.text.sample import CHUNK, Sample, draw_sample
-from headstart.text.specials import BIDIRECTIONAL, EOS, FIRST, OOV, PAD, SOS
+from headstart.text.pieces.forms import FORMS, Form, to_form
+from headstart.text.pieces.marks import MARK, STAND_IN
+from headstart.text.pieces.sample import CHUNK, Sample, draw_sample
+from headstart.text.pieces.source import Source
+from headstart.text.pieces.specials import BIDIRECTIONAL, EOS, FIRST, OOV, PAD, SOS
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.tokenizer_source import Source
-from headstart.text.typed_marks import MARK, STAND_IN
 
 SAMPLE = 20_000_000  # characters: seconds of training, and twice as many change next to nothing
 FIXED = len(FIRST) + len(BIDIRECTIONAL) + 256  # the specials and a piece for each byte

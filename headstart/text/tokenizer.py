@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from headstart.errors import TokenizerError
-from headstart.text import tokenizer_folder, typed_marks
-from headstart.text.forms import origins, to_form
-from headstart.text.layout import lay_out, open_model
+from headstart.text.pieces import marks, saved
+from headstart.text.pieces.forms import origins, to_form
+from headstart.text.pieces.layout import lay_out, open_model
+from headstart.text.pieces.source import Source
+from headstart.text.pieces.specials import BIDIRECTIONAL, EOS, FIRST, OOV, PAD, SOS
 from headstart.text.records import Document
-from headstart.text.specials import BIDIRECTIONAL, EOS, FIRST, OOV, PAD, SOS
-from headstart.text.tokenizer_source import Source
 
 Span = tuple[int, int]
 
@@ -37,12 +37,12 @@ class Tokenizer:
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
         """A folder of ours, a bare .model file, or a folder with a .model and its dict.txt."""
-        saved = tokenizer_folder.read(Path(path))
-        return cls(saved.source, saved.training, str(saved.place))
+        found = saved.read(Path(path))
+        return cls(found.source, found.training, str(found.place))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Written whole or not at all. `overwrite` replaces a tokenizer, never anything else."""
-        tokenizer_folder.write(self.source, self.training, self.size, Path(folder), overwrite)
+        saved.write(self.source, self.training, self.size, Path(folder), overwrite)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tokenizer, (self.source, self.training)
@@ -146,13 +146,13 @@ class Tokenizer:
         return to_form(text, self.source.normalise)
 
     def _hidden(self, text: str) -> str:
-        return typed_marks.hide(text) if self._trained else text
+        return marks.hide(text) if self._trained else text
 
     def _numbered(self, ids: list[int], text: str) -> list[int]:
         """The model's ids as ours."""
         if not self._trained:
             return list(map(self._layout.ours.__getitem__, ids))
-        return typed_marks.reveal(ids, text, self.byte_ids) if typed_marks.MARK in text else ids
+        return marks.reveal(ids, text, self.byte_ids) if marks.MARK in text else ids
 
     @cached_property
     def _shown(self) -> dict[str, str]:
@@ -160,7 +160,7 @@ class Tokenizer:
         if not self.source.pieces:
             return {}
         known = {self._processor.id_to_piece(their) for their in range(len(self._layout.ours))}
-        return {p: p.replace(typed_marks.MARK, " ") for p in self.source.pieces if p not in known}
+        return {p: p.replace(marks.MARK, " ") for p in self.source.pieces if p not in known}
 
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
@@ -171,6 +171,6 @@ def _widened(spans: list[Span], pieces: list[str]) -> list[Span]:
     spans = list(spans)
     for place in range(len(spans) - 2, -1, -1):
         start, end = spans[place]
-        if start == end and pieces[place] != typed_marks.MARK:
+        if start == end and pieces[place] != marks.MARK:
             spans[place] = spans[place + 1]
     return spans

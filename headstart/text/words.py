@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from headstart.text.forms import to_form
+from headstart.text.pieces.forms import to_form
 from headstart.text.tokenizer import Tokenizer
 
 MARK = "\u2581"  # SentencePiece writes a space so

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from data.made_tokens import CLS, EOS, PAD, SEP, SOS, VOCABULARY
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import CLS, EOS, PAD, SEP, SOS, VOCABULARY
 
 from headstart.data.batch import IGNORED
 from headstart.data.buckets import Bucketing

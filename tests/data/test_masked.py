@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from data.made_tokens import CLS, EOS, MASK, OOV, PAD, SEP, SIZE, SOS, VOCABULARY, document_lengths, numbered, stored
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import CLS, EOS, MASK, OOV, PAD, SEP, SIZE, SOS, VOCABULARY, document_lengths, numbered, stored
 
 from headstart.data.batch import IGNORED
 from headstart.data.hiding import Hiding, Masking

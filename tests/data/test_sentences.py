@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 import pytest
 import torch
+from data.made_tokens import CLS, PAD, SEP, SIZE, VOCABULARY, document_lengths, stored
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import CLS, PAD, SEP, SIZE, VOCABULARY, document_lengths, stored
 
 from headstart.data.batch import IGNORED
 from headstart.data.flags import ends_sentence, starts_word

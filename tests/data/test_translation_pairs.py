@@ -4,9 +4,9 @@ import gzip
 from pathlib import Path
 
 import pytest
+from data.made_tokens import EOS, PAD, SOS, VOCABULARY
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import EOS, PAD, SOS, VOCABULARY
 
 from headstart.data.batch import IGNORED
 from headstart.data.buckets import Bucketing

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from data.made_tokens import EOS, PAD, SOS, document_lengths, numbered, stored
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import EOS, PAD, SOS, document_lengths, numbered, stored
 
 from headstart.data.batch import IGNORED
 from headstart.data.windows import CausalBatch, CausalWindows

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceTrainer
 
 from headstart.generate.spelling import WINDOW, Speller
+from headstart.text.pieces.source import Source
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.tokenizer_source import Source
 
 TOKENIZER = train_tokenizer(["the cat sat on the mat", "a dog and a cat"] * 20, 300)
 

@@ -103,7 +103,9 @@ def pretend_to_train(train: Sequence[Row], valid: Sequence[Row], *, out: Path, *
         reached = top - (top - min(start, top)) * 0.55 ** (number - 1) - 0.012 * (number > 4)
         epochs.append(Epoch(number, 4.1 * number, 0.9 / number, 1 - reached, round(reached, 3), round(reached, 3)))
     best = max(epochs, key=lambda epoch: epoch.accuracy).number
-    ledger = Ledger(str(given["start"] or "scratch"), {"body.embedding": 100} if given["start"] else {}, {"head": 6}, {})
+    ledger = Ledger(
+        str(given["start"] or "scratch"), {"body.embedding": 100} if given["start"] else {}, {"head": 6}, {}
+    )
     return FineTuned(out, tuple(epochs), best, 4.1 * len(epochs), ledger, ())
 
 

@@ -78,7 +78,7 @@ def test_a_prediction_does_not_depend_on_its_neighbours(body: Path, tmp_path: Pa
 def test_resumed_it_ends_with_the_same_bytes(body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train, settings = labelled(tmp_path), small_settings(*SMALL, "train.save_every=4")
     finetune_files(train, "", tmp_path / "whole", start=body, settings=settings)
-    fit = training.fit
+    from headstart.train.loop import fit
 
     def stopping(*words: object, **named: object) -> object:
         for step in fit(*words, **named):  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def test_a_hostile_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
             return (Path.touch, (tmp_path / "ran",))
 
     for name, write in (("zip.pt", torch.save), ("plain.pt", lambda x, f: f.write_bytes(pickle.dumps(x)))):
-        write({"model_state_dict": Hostile()}, tmp_path / name)  # type: ignore[operator]
+        write({"model_state_dict": Hostile()}, tmp_path / name)
         with pytest.raises(CheckpointError, match="not a file of plain tensors"):
             import_lab(tmp_path / name, SHAPE, tmp_path / "run")
     assert not (tmp_path / "ran").exists()

@@ -7,10 +7,10 @@ import pytest
 
 from headstart.errors import DataError, TokenizerError
 from headstart.recipes.tokenizer import open_corpus, train
+from headstart.text.pieces.report import report
 from headstart.text.readers import Corpus
 from headstart.text.records import Document
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.tokenizer_report import report
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.errors import DataError
-from headstart.text.archives import CHUNK, unpack
-from headstart.text.opening import read_lines
+from headstart.text.reading.archives import CHUNK, unpack
+from headstart.text.reading.opening import read_lines
+from headstart.text.reading.sources import source_at
 from headstart.text.records import Reading
-from headstart.text.sources import source_at
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -250,7 +250,7 @@ def test_the_size_limit_names_its_setting(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headstart.text.opening.LONGEST", 2 * CHUNK)
+    monkeypatch.setattr("headstart.text.reading.opening.LONGEST", 2 * CHUNK)
     path = written(tmp_path / "a.txt", b"short\n" + b"a" * (4 * CHUNK))
     assert f"{path}:2: a line of more than" in refusal(path)
 

@@ -161,7 +161,7 @@ def test_one_bad_file_among_good_ones_is_named(tmp_path: Path) -> None:
 
 
 def test_a_block_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headstart.text.documents.LONGEST", 100)
+    monkeypatch.setattr("headstart.text.reading.documents.LONGEST", 100)
     path = saved(tmp_path / "a.txt", "a\n\n" + "line\n" * 100)
     said = refusal(path)
     assert said.startswith(f"{path}:3: no blank line in the 100 characters from here")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_texts import small_texts
+from text.small_texts import small_texts
 
 from headstart.errors import ConfigError, DataError
 from headstart.text import partial, stream

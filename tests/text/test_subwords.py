@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from small_texts import small_texts
+from text.small_texts import small_texts
 
 from headstart.errors import TokenizerError
-from headstart.text.sample import CHUNK, chunks, draw_sample
+from headstart.text.pieces.sample import CHUNK, chunks, draw_sample
 from headstart.text.subwords import FIXED, train_tokenizer
 
 

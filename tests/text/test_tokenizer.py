@@ -10,13 +10,13 @@ import pytest
 import sentencepiece
 from hypothesis import example, given
 from hypothesis import strategies as st
-from small_texts import small_texts
+from text.small_texts import small_texts
 
 from headstart.errors import TokenizerError
+from headstart.text.pieces.source import Source
 from headstart.text.records import Document
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.tokenizer_source import Source
 
 OURS = train_tokenizer(small_texts(), 500)
 SPECIALS = ["<sos>", "<pad>", "<eos>", "<oov>", "<mask>", "<cls>", "<sep>", "<s>", "</s>", "<unk>", "<0x41>"]

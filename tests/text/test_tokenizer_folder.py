@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_texts import small_texts
+from text.small_texts import small_texts
 
 from headstart.errors import TokenizerError
-from headstart.text import tokenizer_folder
+from headstart.text.pieces import saved as tokenizer_folder
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
 

@@ -10,12 +10,12 @@ import pytest
 import sentencepiece
 from hypothesis import example, given
 from hypothesis import strategies as st
-from small_texts import small_texts
+from text.small_texts import small_texts
 
 from headstart.text import words
+from headstart.text.pieces.source import Source
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.tokenizer_source import Source
 from headstart.text.words import Words, cuts_words_apart
 
 TEXTS = small_texts()

@@ -51,7 +51,7 @@ def whole(corpus: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException) -> None:
-    fit = training.fit
+    from headstart.train.loop import fit
 
     def stopping(*words: object, **named: object) -> object:
         for step in fit(*words, **named):  # type: ignore[arg-type]
@@ -162,9 +162,11 @@ def test_a_damaged_state_is_named(whole: Path, corpus: str, tmp_path: Path) -> N
 def test_a_full_disk_ends_in_a_clear_error_with_the_old_checkpoint(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from safetensors.torch import save_file
+
     from headstart.train import keeping
 
-    run, save_file, calls = tmp_path / "run", keeping.save_file, []
+    run, calls = tmp_path / "run", []
 
     def full(*words: object) -> None:
         calls.append(words)

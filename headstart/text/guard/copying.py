@@ -13,12 +13,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from headstart.text.archives import unpack
 from headstart.text.guard.inputs import Input
 from headstart.text.guard.parts import Part
-from headstart.text.opening import read_lines
+from headstart.text.reading.archives import unpack
+from headstart.text.reading.opening import read_lines
+from headstart.text.reading.sources import Source
 from headstart.text.records import Reading
-from headstart.text.sources import Source
 
 
 def copy_without(each: Input, part: Part, reasons: Mapping[str, np.ndarray], folder: Path) -> list[Path]:

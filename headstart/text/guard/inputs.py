@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.parallel import split_spec
 from headstart.text.readers import Corpus, read_rows
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.parallel import split_spec
+from headstart.text.reading.sources import USUAL, Source, source_at
 from headstart.text.records import Document, Reading
-from headstart.text.sources import USUAL, Source, source_at
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import Column, positions
-from headstart.text.opening import LONGEST, read_lines
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import Column, positions
+from headstart.text.reading.opening import LONGEST, read_lines
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.sources import USUAL, Source
 
 Cells = tuple[int, list[str]]
 _SAMPLE = 1000

@@ -8,9 +8,9 @@ from typing import Any
 
 from headstart.errors import TokenizerError
 from headstart.folder import is_occupied, survivor, whole_folder
-from headstart.text import dictionary
-from headstart.text.forms import FORMS
-from headstart.text.tokenizer_source import KINDS, Source
+from headstart.text.pieces import dictionary
+from headstart.text.pieces.forms import FORMS
+from headstart.text.pieces.source import KINDS, Source
 
 MODEL, DICTIONARY, CARD = "tokenizer.model", "dict.txt", "tokenizer.json"
 FORMAT = 1

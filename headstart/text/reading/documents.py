@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import text_column
-from headstart.text.opening import LONGEST, read_lines
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import text_column
+from headstart.text.reading.opening import LONGEST, read_lines
+from headstart.text.reading.sources import TABLES, USUAL, Source
+from headstart.text.reading.tables import read_table
 from headstart.text.records import Document, Reading
-from headstart.text.sources import TABLES, USUAL, Source
-from headstart.text.tables import read_table
 
 _LOOKED_AT = 4_000_000  # characters; a novel has half a million
 

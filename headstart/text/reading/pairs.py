@@ -5,14 +5,14 @@ from itertools import chain
 from pathlib import Path
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import Column
-from headstart.text.parallel import Lines, read_parallel, split_spec
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import Column
+from headstart.text.reading.parallel import Lines, read_parallel, split_spec
+from headstart.text.reading.rows import text_and_pieces
+from headstart.text.reading.separated import read_cells
+from headstart.text.reading.sources import TABLES, USUAL, Source, known_form, source_at
+from headstart.text.reading.tables import read_table
 from headstart.text.records import Pair, Reading
-from headstart.text.rows import text_and_pieces
-from headstart.text.separated import read_cells
-from headstart.text.sources import TABLES, USUAL, Source, known_form, source_at
-from headstart.text.tables import read_table
 
 _COLUMNS = (Column("source"), Column("target"))
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 from itertools import chain
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore, unpack
-from headstart.text.encoding import conversion, filtered, guess_encoding
+from headstart.text.reading.archives import Advance, ignore, unpack
+from headstart.text.reading.encoding import conversion, filtered, guess_encoding
+from headstart.text.reading.signatures import kind_of
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.signatures import kind_of
-from headstart.text.sources import USUAL, Source
 
 LONGEST = 1 << 28  # characters in one line, block or field: what must fit in memory at once
 

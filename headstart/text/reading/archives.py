@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from headstart.errors import DataError
+from headstart.text.reading.signatures import kind_of
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.signatures import kind_of
-from headstart.text.sources import USUAL, Source
 
 Advance = Callable[[int], None]
 CHUNK = 1 << 20

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore, unpack
-from headstart.text.columns import Column, positions
+from headstart.text.reading.archives import Advance, ignore, unpack
+from headstart.text.reading.columns import Column, positions
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.sources import USUAL, Source
 
 _BATCH = 1024
 

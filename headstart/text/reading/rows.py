@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import Column, label_column, text_column
-from headstart.text.corpus import Corpus
-from headstart.text.documents import joined, read_documents
-from headstart.text.opening import read_lines
-from headstart.text.parallel import Lines, read_parallel, split_spec
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import Column, label_column, text_column
+from headstart.text.reading.corpus import Corpus
+from headstart.text.reading.documents import joined, read_documents
+from headstart.text.reading.opening import read_lines
+from headstart.text.reading.parallel import Lines, read_parallel, split_spec
+from headstart.text.reading.sources import TABLES, USUAL, Source, kind_at, known_form, source_at
+from headstart.text.reading.tables import read_table
 from headstart.text.records import Document, Reading, Row
-from headstart.text.sources import TABLES, USUAL, Source, kind_at, known_form, source_at
-from headstart.text.tables import read_table
 
 
 def read_rows(

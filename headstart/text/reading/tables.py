@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import Column
-from headstart.text.jsonl import read_jsonl
-from headstart.text.parquet import read_parquet
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import Column
+from headstart.text.reading.jsonl import read_jsonl
+from headstart.text.reading.parquet import read_parquet
+from headstart.text.reading.separated import read_separated
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.separated import read_separated
-from headstart.text.sources import USUAL, Source
 
 _READERS = {".csv": read_separated, ".tsv": read_separated, ".jsonl": read_jsonl, ".parquet": read_parquet}
 

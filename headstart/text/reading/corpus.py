@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.documents import guess_division, read_documents
-from headstart.text.opening import codec
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.documents import guess_division, read_documents
+from headstart.text.reading.opening import codec
+from headstart.text.reading.sources import TABLES, USUAL, Source, find_sources
 from headstart.text.records import Document, Reading
-from headstart.text.sources import TABLES, USUAL, Source, find_sources
 
 _DIVISIONS = {"lines": "a document a line", "blocks": "blocks between blank lines"}
 

@@ -5,7 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-from headstart.text.sources import Source
+from headstart.text.reading.sources import Source
 
 _TOOLS = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}
 _BOMS = (

@@ -4,8 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
-from headstart.text.forms import Form
-from headstart.text.specials import BIDIRECTIONAL, FIRST
+from headstart.text.pieces.forms import Form
+from headstart.text.pieces.specials import BIDIRECTIONAL, FIRST
 
 Kind = Literal["trained", "wrapped", "pair"]
 KINDS: tuple[Kind, ...] = ("trained", "wrapped", "pair")

@@ -6,10 +6,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.opening import read_lines
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.opening import read_lines
+from headstart.text.reading.sources import TABLES, USUAL, Source, kind_at, source_at
 from headstart.text.records import Reading
-from headstart.text.sources import TABLES, USUAL, Source, kind_at, source_at
 
 Lines = tuple[int, Source, str, Source, str]
 _DRIVE = re.compile(r"(?:^|:)[A-Za-z]$")

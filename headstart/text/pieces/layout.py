@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headstart.errors import TokenizerError
-from headstart.text.specials import BIDIRECTIONAL, FIRST, OOV
-from headstart.text.tokenizer_source import Source
+from headstart.text.pieces.source import Source
+from headstart.text.pieces.specials import BIDIRECTIONAL, FIRST, OOV
 
 
 @dataclass(frozen=True)

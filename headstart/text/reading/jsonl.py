@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headstart.errors import DataError
-from headstart.text.archives import Advance, ignore
-from headstart.text.columns import Column, missing
-from headstart.text.opening import read_lines
+from headstart.text.reading.archives import Advance, ignore
+from headstart.text.reading.columns import Column, missing
+from headstart.text.reading.opening import read_lines
+from headstart.text.reading.sources import USUAL, Source
 from headstart.text.records import Reading
-from headstart.text.sources import USUAL, Source
 
 _NAMES = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
