@@ -5,13 +5,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unicodedata import category
 
 from headstart.cli.progress import Bar
 
 
 def plain(text: object) -> str:
     """Control characters become visible, so that no file can move the cursor or colour the screen."""
-    return "".join(c if c.isprintable() or c == "\n" else _visible(c) for c in str(text))
+    return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else _visible(c) for c in str(text))
 
 
 def say(text: object = "") -> None:
@@ -28,7 +29,19 @@ def note(text: object) -> None:
 
 
 def say_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+    print("\n".join(map(_escaped, json.dumps(value, ensure_ascii=False, indent=1, default=str).split("\n"))))
+
+
+def say_json_line(value: Any) -> None:
+    """One object on one line, for a pipe that reads as we write."""
+    print(_escaped(json.dumps(value, ensure_ascii=False)), flush=True)
+
+
+def _escaped(line: str) -> str:
+    """What is no letter, sign or space is written as JSON writes it, so that no text can drive a terminal."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() or category(c) == "Zs" else json.dumps(c)[1:-1] for c in line)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[int] = ()) -> None:

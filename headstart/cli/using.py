@@ -1,6 +1,5 @@
 """Commands that use a trained classifier: predict and evaluate."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ import typer
 
 from headstart.cli.app import Json, app
 from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn
-from headstart.cli.show import say, say_json, table
+from headstart.cli.show import say, say_json, say_json_line, table
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
 
@@ -37,7 +36,7 @@ def predict(
     reading = Reading(text_column=text_column, documents=documents, encoding=encoding)
     for row, found in predict_stream(run, read_rows(file, reading, labelled=False), abstain_below=abstain_below):
         line = {"label": found.label or None, "probability": round(found.probability, 6), "text": row.text}
-        print(json.dumps(line, ensure_ascii=False))
+        say_json_line(line)
 
 
 @app.command()

@@ -1,6 +1,5 @@
 """Commands that write text: generate."""
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headstart.cli.app import Json, app
-from headstart.cli.show import note, plain
+from headstart.cli.show import note, plain, say_json_line
 from headstart.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def generate(
     if as_json:
         for part in parts:
             if part.whole:
-                print(_line(part.whole), flush=True)
+                say_json_line(_table(part.whole))
         return
     started = time.monotonic()
     texts = _show(parts, beginnings, samples)
@@ -108,8 +107,5 @@ def _sum_up(texts: list["Written"], seconds: float, tokens: int) -> None:
         note("Some of it lies beyond the longest text of the training (model.context), where quality may fall.")
 
 
-def _line(text: "Written") -> str:
-    """One JSON object without a line end or an invisible character in it."""
-    table = {"prompt": text.prompt, "text": text.text, "tokens": text.tokens, "stopped": text.stopped}
-    line = json.dumps(table, ensure_ascii=False)
-    return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+def _table(text: "Written") -> dict[str, object]:
+    return {"prompt": text.prompt, "text": text.text, "tokens": text.tokens, "stopped": text.stopped}
