@@ -78,9 +78,6 @@ def test_what_the_model_writes_is_shown_and_not_obeyed(
     shown = capsys.readouterr().out
     assert shown.startswith("\\x1b]0;title\\x07red \\x1b[31m\\x9b2J [bold]\nnext ")
     assert all(c.isprintable() or c == "\n" for c in shown)
-    line = writing._line(whole)
-    assert line.isprintable()
-    assert json.loads(line)["text"] == text
 
 
 def test_each_part_is_on_the_screen_before_the_next_is_made(capsys: pytest.CaptureFixture[str]) -> None:
