@@ -12,7 +12,7 @@ from headstart.cli.show import plain, say_json, say_json_line, table
 @given(st.text())
 def test_nothing_that_drives_a_terminal_gets_through(text: str) -> None:
     shown = plain(text)
-    assert not any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) < 0xA0 or c in "\u2028\u202e" for c in shown)
+    assert not any((ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or c in "\u2028\u202e" for c in shown)
 
 
 def test_spaces_of_all_kinds_stay() -> None:
