@@ -98,7 +98,7 @@ def tell_comparison(scores: dict[str, Any]) -> None:
     for system in scores["systems"]:
         without = [_accuracy(system["accuracy_without_leaks"])] if leaked else []
         seconds = f"{system['seconds']:.1f}", f"{system['predict_seconds']:.1f}"
-        rows.append((system["title"], len(system["seeds"]), _accuracy(system["accuracy"]), *without, *seconds))
+        rows.append((system["short"], len(system["seeds"]), _accuracy(system["accuracy"]), *without, *seconds))
     columns = ["system", "seeds", "test accuracy, 95 % interval", *([f"without {leaked} leaked"] if leaked else [])]
     table([*columns, "seconds to train", "to read the test"], rows, numbers=range(1, len(columns) + 2))
     say()

@@ -117,6 +117,11 @@ def _remarks(pretrained: Standing, scratch: Standing, majority: float) -> tuple[
     if min(len(pretrained.by_seed), len(scratch.by_seed)) == 1:
         remarks.append("One seed only: the intervals cover other texts, but not the luck of another start.")
     for standing, name in ((pretrained, "pretrained"), (scratch, "scratch")):
+        if standing.accuracy.low <= majority:
+            remarks.append(
+                f"The {name} model ({standing.accuracy.value:.3f}) is not surely above always saying the commonest "
+                f"class ({majority:.3f}): it may have learnt nothing."
+            )
         lost = collapsed(standing.by_seed, majority)
         if lost:
             kept = [value for seed, value in standing.by_seed.items() if seed not in lost]

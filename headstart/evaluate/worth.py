@@ -28,6 +28,7 @@ class LabelsWorth:
     high: float
     least: int
     most: int
+    flat: bool = False  # scratch's curve does not rise, so nothing can be read off it
 
     @property
     def sure(self) -> bool:
@@ -60,11 +61,12 @@ def labels_worth(
     draws = np.stack(resampled(systems, repetitions=REPETITIONS, seed=seed), axis=1)  # (repetitions, 2K)
     means = np.array([right.mean() for right in systems])
     half, found = len(counts), []
+    flat = bool(np.ptp(levelled(means[:half])) == 0)
     needs = np.array([_needs(counts, levelled(row[:half]), row[half:]) for row in (means, *draws)])
     lows, highs = np.quantile(needs[1:], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2], axis=0, method="nearest")
     for i, labels in enumerate(counts):
         ends = float(needs[0, i]), float(lows[i]), float(highs[i])
-        found.append(LabelsWorth(labels, float(means[half + i]), *ends, least=counts[0], most=counts[-1]))
+        found.append(LabelsWorth(labels, float(means[half + i]), *ends, least=counts[0], most=counts[-1], flat=flat))
     return found
 
 
@@ -72,6 +74,12 @@ def worth_sentence(found: Sequence[LabelsWorth]) -> str:
     """How many labels pretraining is worth, from the largest number of labels for which that can be said."""
     beyond = [each for each in found if math.isinf(each.needed)]
     inside = [each for each in found if not math.isinf(each.needed)]
+    if inside and inside[0].flat:
+        one = inside[0]
+        return (
+            f"What pretraining is worth in labels cannot be said: from {one.least:,} to {one.most:,} labels scratch "
+            "does not get better."
+        )
     if not inside:
         one = beyond[0]
         return (

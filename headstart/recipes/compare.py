@@ -100,12 +100,18 @@ def compare(
         bench = prepare(request, say)
         arms = plan(request, bench)
         refuse_changed(arms, out)
+        warned: list[str] = []
         for number, arm in enumerate(arms, start=1):
             title = f"{number} of {len(arms)}: {arm.name}"
             if not arm.finished(out):
                 with show(title) as progress:
                     _run(arm, bench, request, progress, tools)
-            say(f"{title}: {_in_words(read_json(arm.folder(out) / RESULT))}")
+            result = read_json(arm.folder(out) / RESULT)
+            say(f"{title}: {_in_words(result)}")
+            for warning in result["warnings"]:
+                if warning not in warned:
+                    warned.append(warning)
+                    say(f"  {warning}")
         answers = _open_test(request, bench, arms, say, tools)
         scores = tally(request, bench, arms, answers, _openings(out, arms))
         write_json(out / SCORES, scores)
@@ -231,7 +237,7 @@ def _predict(arm: Arm, bench: Bench, out: Path, tools: Tools) -> Table:
 def _in_words(result: Table) -> str:
     accuracy = f"validation accuracy {result['valid']['accuracy']:.4f}"
     best = f", best epoch {result['best']} of {len(result['epochs'])}" if "best" in result else ""
-    return f"{accuracy}{best}, {result['seconds']:.1f} s" + "".join(f"; {warning}" for warning in result["warnings"])
+    return f"{accuracy}{best}, {result['seconds']:.1f} s"
 
 
 def _finite(value: Any) -> Any:

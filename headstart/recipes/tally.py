@@ -23,7 +23,15 @@ from headstart.text.records import Row
 TITLES = {"pretrained": "pretrained, fine-tuned", "scratch": "same model from scratch"} | {
     kind.name: kind.title for kind in CLASSICS
 }
+SHORT = {
+    "pretrained": "pretrained",
+    "scratch": "from scratch",
+    "characters": "TF-IDF words + characters",
+    "words": "TF-IDF words",
+    "majority": "majority class",
+}
 SYSTEMS = (*NEURAL, *(kind.name for kind in reversed(CLASSICS)))
+Gaps = dict[tuple[str, str], Paired]
 MISTAKES = 12
 SHOWN = 400  # characters of a mistaken text
 
@@ -59,8 +67,10 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers,
     leaked = np.zeros(len(truth), dtype=bool)
     leaked[sorted(bench.leaks.rows)] = True
     best = max(CLASSICS, key=lambda kind: _choice(systems[kind.name])).name
-    verdict = _verdict(systems, best, np.ones_like(leaked))
-    clean = _verdict(systems, best, ~leaked) if 0 < leaked.sum() < len(leaked) else verdict
+    everything = np.ones_like(leaked)
+    kept = ~leaked if not leaked.all() else everything
+    gaps, clean_gaps = _gaps(systems, best, everything), _gaps(systems, best, kept)
+    verdict, clean = _verdict(systems, best, gaps, everything), _verdict(systems, best, clean_gaps, kept)
     unknown = len(labels) - len(bench.labels)
     remarks = [*verdict.remarks, *_leak_remarks(verdict, clean, int(leaked.sum())), *_unknown_remarks(unknown)]
     if openings > 1:
@@ -76,7 +86,10 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers,
         "test_openings": openings,
         "best_classic": best,
         "systems": [_scores_of(systems[name], truth, leaked, answers) for name in SYSTEMS],
-        "comparisons": _comparisons(systems, best, leaked),
+        "comparisons": [
+            {"first": pair[0], "second": pair[1], **_plain(gaps[pair]), "without_leaks": _plain(clean_gaps[pair])}
+            for pair in gaps
+        ],
         "by_epoch": by_epoch({name: _courses(systems[name]) for name in NEURAL}),
         "label_curve": label_curve(_rights(arms, answers, truth), len(bench.train)),
         "time": saved_time({name: _courses(systems[name]) for name in NEURAL}, request.run),
@@ -93,7 +106,7 @@ def tally(request: Request, bench: Bench, arms: Sequence[Arm], answers: Answers,
         "run": run_of(request, bench),
         "settings": {name: to_table(getattr(bench.settings, name)) for name in ("model", "reading", "finetune")},
         "ledger": systems["pretrained"].results[0]["ledger"],
-        "warnings": [f"{arm.name}: {warning}" for arm in arms for warning in answers.results[arm.name]["warnings"]],
+        "warnings": _warnings(arms, answers),
         "machine": machine(),
         "command": request.command,
     }
@@ -122,23 +135,25 @@ def _choice(system: System) -> tuple[float, float]:
     return system.mean("valid", "accuracy"), -system.mean("valid", "log_loss")
 
 
-def _verdict(systems: Mapping[str, System], best: str, kept: np.ndarray) -> Verdict:
+def _gaps(systems: Mapping[str, System], best: str, kept: np.ndarray) -> Gaps:
+    pairs = [("pretrained", "scratch"), ("pretrained", best), ("scratch", best)]
+    return {(one, other): paired(systems[one].right[:, kept], systems[other].right[:, kept]) for one, other in pairs}
+
+
+def _verdict(systems: Mapping[str, System], best: str, gaps: Gaps, kept: np.ndarray) -> Verdict:
     def standing(name: str) -> Standing:
         right = systems[name].right[:, kept]
         by_seed = {arm.seed: float(mean) for arm, mean in zip(systems[name].arms, right.mean(1))}
         return Standing(TITLES[name], accuracy_interval(right), systems[name].mean("seconds"), by_seed)
-
-    def gap(first: str, second: str) -> Paired:
-        return paired(systems[first].right[:, kept], systems[second].right[:, kept])
 
     return judge(
         pretrained=standing("pretrained"),
         scratch=standing("scratch"),
         classic=standing(best),
         majority=float(systems["majority"].right[:, kept].mean()),
-        over_scratch=gap("pretrained", "scratch"),
-        over_classic=gap("pretrained", best),
-        scratch_over_classic=gap("scratch", best),
+        over_scratch=gaps["pretrained", "scratch"],
+        over_classic=gaps["pretrained", best],
+        scratch_over_classic=gaps["scratch", best],
     )
 
 
@@ -165,6 +180,7 @@ def _scores_of(system: System, truth: np.ndarray, leaked: np.ndarray, answers: A
     return {
         "name": system.name,
         "title": TITLES[system.name],
+        "short": SHORT[system.name],
         "neural": system.name in NEURAL,
         "accuracy": asdict(accuracy_interval(system.right)),
         "accuracy_without_leaks": clean,
@@ -188,19 +204,17 @@ def _seed_of(arm: Arm, found: Scores, result: Table) -> Table:
     return {"seed": arm.seed, **figures, "valid_accuracy": valid, "seconds": result["seconds"], **chosen}
 
 
-def _comparisons(systems: Mapping[str, System], best: str, leaked: np.ndarray) -> list[Table]:
-    pairs = [("pretrained", "scratch"), ("pretrained", best), ("scratch", best)]
-    found = []
-    for first, second in pairs:
-        one, other = systems[first].right, systems[second].right
-        both = {"first": first, "second": second, **_plain(paired(one, other))}
-        both["without_leaks"] = _plain(paired(one[:, ~leaked], other[:, ~leaked])) if not leaked.all() else None
-        found.append(both)
-    return found
-
-
 def _plain(found: Paired) -> Table:
     return {"difference": asdict(found.difference), "p": found.p, "ahead": found.ahead, "seeds": found.seeds}
+
+
+def _warnings(arms: Sequence[Arm], answers: Answers) -> list[Table]:
+    """What the trainings warned of, each sentence once, with the arms that it is about."""
+    found: dict[str, list[str]] = {}
+    for arm in arms:
+        for warning in answers.results[arm.name]["warnings"]:
+            found.setdefault(warning, []).append(arm.name)
+    return [{"sentence": sentence, "arms": names} for sentence, names in found.items()]
 
 
 def _courses(system: System) -> dict[int, list[Table]]:

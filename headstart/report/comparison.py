@@ -19,13 +19,6 @@ LOOKS = {
     "words": (GREEN, "v", ":"),
     "majority": (QUIET, "d", "-."),
 }
-SHORT = {
-    "pretrained": "pretrained",
-    "scratch": "from scratch",
-    "characters": "TF-IDF words + characters",
-    "words": "TF-IDF words",
-    "majority": "majority class",
-}
 LEFT, RIGHT = 0.62, 0.16  # inches
 
 
@@ -75,7 +68,7 @@ def _draw_accuracy(axes: Axes, row: int, system: Table) -> None:
         )
     axes.plot(found["value"], row, marker, color=colour, markersize=8, markeredgecolor="white", markeredgewidth=0.8)
     left, right = axes.get_xlim()
-    axes.text(left, row - 0.3, SHORT[system["name"]], color=colour, weight="bold", va="bottom")
+    axes.text(left, row - 0.3, system["short"], color=colour, weight="bold", va="bottom")
     text = f"{found['value']:.3f}  [{found['low']:.3f}, {found['high']:.3f}]"
     axes.text(right, row - 0.3, text, color=INK, ha="right", va="bottom")
 

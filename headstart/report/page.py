@@ -13,7 +13,7 @@ from markupsafe import Markup
 from headstart.errors import RunError
 from headstart.evaluate.phrases import bracket, duration, probability, signed
 from headstart.evaluate.significance import Interval
-from headstart.report.comparison import SHORT, figures
+from headstart.report.comparison import figures
 from headstart.report.visible import visible
 
 MOST_CLASSES = 12  # in a confusion matrix that a person can read
@@ -43,7 +43,7 @@ def page(scores: Table, folder: Path) -> str:
             figures=figures(scores),
             systems=scores["systems"],
             main=main,
-            short=SHORT,
+            short={name: system["short"] for name, system in names.items()},
             matrices=[(system, _matrix(system, scores["labels"])) for system in main],
             confusions=_confusions(main[0], scores["labels"]) if len(scores["labels"]) > MOST_CLASSES else [],
             settings=tomli_w.dumps(scores["settings"]),

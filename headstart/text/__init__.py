@@ -1,6 +1,6 @@
 """Raw text to ids on disk.
 
-    records -> opening -> readers -> tokenizer -> stream, and the guard beside them
+    records -> readers (reading/) -> tokenizer, subwords (pieces/) -> stream, store (storing/); the guard beside
 
 Nothing here knows of tensors.
 """

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from headstart.errors import ConfigError, DataError
 from headstart.folder import is_occupied, whole_folder
-from headstart.text.chunks import encoded, id_type
-from headstart.text.holdout import choice, marked
-from headstart.text.partial import PROGRESS, Partial, refuse_strangers
 from headstart.text.reading.archives import Advance, ignore
 from headstart.text.reading.corpus import Corpus
 from headstart.text.store import CARD, Card, Origin, Store, file_names, open_store
+from headstart.text.storing.chunks import encoded, id_type
+from headstart.text.storing.holdout import choice, marked
+from headstart.text.storing.partial import PROGRESS, Partial, refuse_strangers
 from headstart.text.tokenizer import Tokenizer
 from headstart.whole import sha256
 

@@ -46,6 +46,11 @@ def test_no_worth_is_said_so() -> None:
     assert worth_sentence(found).startswith("Pretraining is worth no labels here: with 400")
 
 
+def test_a_curve_that_does_not_rise_says_nothing() -> None:
+    found = labels_worth(curve({50: 0.6, 400: 0.55}), curve({50: 0.5, 400: 0.52}))
+    assert worth_sentence(found).startswith("What pretraining is worth in labels cannot be said")
+
+
 def test_doubt_is_said_so() -> None:
     random = np.random.default_rng(0)
     scratch = {n: random.random((2, 200)) < share for n, share in ((50, 0.6), (800, 0.75))}

@@ -1,8 +1,12 @@
 """A comparison whose models are pretended: what they answer is fixed by system, seed and labels, in no time at all."""
 
+import atexit
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,7 @@ import numpy as np
 from headstart.checkpoint import Card, save
 from headstart.model.models import LanguageModel, build
 from headstart.model.shape import Shape
-from headstart.recipes.compare import Tools
+from headstart.recipes.compare import Tools, compare
 from headstart.recipes.finetune import Epoch, FineTuned
 from headstart.recipes.plan import Request
 from headstart.recipes.predict import Prediction
@@ -128,3 +132,12 @@ def _draw(text: str) -> float:
 
 
 PRETENDED = Tools(finetune=pretend_to_train, predict=pretend_to_predict)
+
+
+@cache
+def finished_comparison() -> Path:
+    """A whole comparison, made once for all tests that only look at it: its folder, with the data and `cmp` in it."""
+    folder = Path(tempfile.mkdtemp(prefix="headstart-compare-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    compare(request(folder), tools=PRETENDED)
+    return folder

@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recipes.pretend import HOSTILE, PRETENDED, request
+from recipes.pretend import HOSTILE, finished_comparison
 
-from headstart.recipes.compare import compare
 from headstart.report.page import page, write_page
 from headstart.report.visible import visible
 
 
 @pytest.fixture(scope="module")
-def scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("page")
-    compare(request(folder), tools=PRETENDED)
-    found: dict[str, Any] = json.loads((folder / "cmp" / "scores.json").read_text("utf-8"))
+def scores() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((finished_comparison() / "cmp" / "scores.json").read_text("utf-8"))
     return found
 
 

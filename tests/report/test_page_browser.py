@@ -6,9 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recipes.pretend import PRETENDED, request
-
-from headstart.recipes.compare import compare
+from recipes.pretend import finished_comparison
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -28,10 +26,8 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium, which 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("browser")
-    compare(request(folder), tools=PRETENDED)
-    return folder / "cmp"
+def folder() -> Path:
+    return finished_comparison() / "cmp"
 
 
 @pytest.mark.parametrize("width", [1280, 390, 340])

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from text.small_texts import small_texts
 
 from headstart.errors import ConfigError, DataError
-from headstart.text import partial, stream
-from headstart.text.chunks import id_type
-from headstart.text.holdout import choice, marked, rank
-from headstart.text.long_texts import cut
+from headstart.text import stream
 from headstart.text.readers import Corpus
 from headstart.text.records import Document, Reading
 from headstart.text.store import Origin, Store, Tokens, file_names, open_store
+from headstart.text.storing import partial
+from headstart.text.storing.chunks import id_type
+from headstart.text.storing.holdout import choice, marked, rank
+from headstart.text.storing.long_texts import cut
 from headstart.text.stream import build_store
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
@@ -225,7 +226,7 @@ def test_a_corpus_that_breaks_off_leaves_nothing(corpus: Path, tmp_path: Path) -
 BUILD = """
 import sys, time
 from pathlib import Path
-from headstart.text import chunks, partial
+from headstart.text.storing import chunks, partial
 from headstart.text.readers import Corpus
 from headstart.text.records import Reading
 from headstart.text.stream import build_store

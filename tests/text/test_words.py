@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from text.small_texts import small_texts
 
-from headstart.text import words
 from headstart.text.pieces.source import Source
+from headstart.text.storing import words
+from headstart.text.storing.words import Words, cuts_words_apart
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.words import Words, cuts_words_apart
 
 TEXTS = small_texts()
 OURS = {form: train_tokenizer(TEXTS, 500, normalise=form) for form in ("none", "nfc", "nfkc")}

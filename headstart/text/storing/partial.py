@@ -12,8 +12,8 @@ import numpy as np
 
 from headstart.config import build
 from headstart.errors import ConfigError, DataError
-from headstart.text.chunks import Chunk
 from headstart.text.store import Origin, PartCard, file_names
+from headstart.text.storing.chunks import Chunk
 
 PROGRESS = "progress.json"
 SAVED_EVERY = 64  # chunks

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from headstart.text.long_texts import LONGEST, cut
 from headstart.text.records import Document
+from headstart.text.storing.long_texts import LONGEST, cut
+from headstart.text.storing.words import Words, cuts_words_apart
 from headstart.text.tokenizer import Tokenizer
-from headstart.text.words import Words, cuts_words_apart
 
 CHARACTERS = 250_000  # a chunk is closed when it has so many
 Marked = tuple[Document, bool]  # and whether it is held out
