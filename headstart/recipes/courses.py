@@ -99,16 +99,16 @@ def _lead_sentence(leads: Sequence[tuple[int, Interval]]) -> str:
     if math.isinf(at_last.low):
         end = "one seed cannot say whether that is more than luck"
     elif at_last.low > 0:
-        end = "it stays ahead"
+        end = "the pretrained model stays ahead"
     elif at_last.high < 0:
-        end = "scratch has overtaken it"
+        end = "scratch has overtaken the pretrained model"
     else:
         end = "by then the two cannot be told apart"
     if first == last:
-        return f"After the only epoch the pretrained model is ahead by {points(at_last)}: {end}."
+        return f"On validation, pretrained minus scratch is {points(at_last)} after the only epoch: {end}."
     return (
-        f"On validation the pretrained model is ahead by {points(at_first)} after the first epoch "
-        f"and by {points(at_last)} after epoch {last}: {end}."
+        f"On validation, pretrained minus scratch is {points(at_first)} after the first epoch "
+        f"and {points(at_last)} after epoch {last}: {end}."
     )
 
 

@@ -35,6 +35,7 @@ from headstart.train.objectives import NextToken, targets_in, to_device
 from headstart.train.optimiser import adamw, rate_schedule
 
 EVALUATIONS = 10  # in a run whose settings name no interval
+EVALUATING = 0.1  # of the minutes of a run, at most
 PROBE_SECONDS = 8.0
 
 
@@ -207,18 +208,20 @@ def _plan(
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     """How many steps there will be. From here on the run is a pure function of them."""
-    steps, train = stop.steps, settings.train
+    steps, train, evaluations = stop.steps, settings.train, EVALUATIONS
     per_epoch = course.source.steps(0) / train.accumulate
     if stop.epochs:
         steps = max(1, math.ceil(stop.epochs * per_epoch))
     speed: dict[str, Any] = {}
     if stop.minutes:
         per_step, per_evaluation = _probe(objective, course, held_out, settings, workers, precision)
-        left = stop.minutes * 60 - (EVALUATIONS + 1) * per_evaluation
-        steps = max(1, int(left / per_step))
+        evaluations = int(EVALUATING * stop.minutes * 60 / per_evaluation)
+        evaluations = min(max(1, evaluations), EVALUATIONS)
+        left = stop.minutes * 60 - evaluations * per_evaluation
+        steps = max(1, int(max(left, stop.minutes * 30) / per_step))
         speed = {"seconds_per_step": round(per_step, 4)}
         say(f"{per_step:.2f} s a step: {steps:,} steps in {stop.minutes:g} minutes, {steps / per_epoch:.2f} epochs.")
-    every = train.evaluate_every or max(1, math.ceil(steps / EVALUATIONS))
+    every = train.evaluate_every or max(1, math.ceil(steps / evaluations))
     return {"steps": steps, "evaluate_every": every, **speed}
 
 

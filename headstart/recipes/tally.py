@@ -13,6 +13,7 @@ from headstart.evaluate.calibration import abstention
 from headstart.evaluate.scores import Scores, calibration_error, confusion, reliability, score
 from headstart.evaluate.significance import Paired, accuracy_interval, paired
 from headstart.evaluate.verdict import Standing, Verdict, collapsed, judge
+from headstart.recipes.answers import Answers
 from headstart.recipes.arms import NEURAL, Arm, Table
 from headstart.recipes.courses import by_epoch, label_curve, saved_time
 from headstart.recipes.origins import bill_of, data_of, run_of
@@ -34,16 +35,6 @@ SYSTEMS = (*NEURAL, *(kind.name for kind in reversed(CLASSICS)))
 Gaps = dict[tuple[str, str], Paired]
 MISTAKES = 12
 SHOWN = 400  # characters of a mistaken text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """`rows` are the test rows with their labels; for each arm the (N, C) probabilities and what it recorded."""
-
-    rows: Sequence[Row]
-    probabilities: Mapping[str, np.ndarray]
-    seconds: Mapping[str, float]
-    results: Mapping[str, Table]
 
 
 @dataclass(frozen=True, eq=False)

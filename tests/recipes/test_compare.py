@@ -20,7 +20,7 @@ from recipes.pretend import (
 
 from headstart.errors import ConfigError, DataError, RunError
 from headstart.evaluate.subsets import nested_order
-from headstart.recipes import compare as recipe
+from headstart.recipes import answers
 from headstart.recipes.compare import Tools, compare
 from headstart.recipes.finetune import FineTuned
 from headstart.recipes.plan import plan, prepare
@@ -106,7 +106,7 @@ def test_test_labels_stay_closed_until_every_arm_is_finished(tmp_path: Path, mon
         assert not any(row.source.endswith("test.jsonl") for row in (*train, *valid))
         return pretend_to_train(train, valid, **given)
 
-    monkeypatch.setattr(recipe, "read_rows", watched)
+    monkeypatch.setattr(answers, "read_rows", watched)
     bench = prepare(asked, lambda sentence: None)
     assert not any(row.label for row in bench.test)
     compare(asked, tools=replace(PRETENDED, finetune=train))

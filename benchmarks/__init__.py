@@ -1,0 +1,1 @@
+"""Longer measurements, printed as ratios in one run."""
