@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headstart.recipes.arms import RESULT, TEST, Arm, Table, hash_rows, read_json, write_json
+from headstart.recipes.arms import RESULT, TEST, Arm, Table, read_json, write_json
+from headstart.recipes.labels import hash_rows
 from headstart.recipes.one_arm import Tools, answer
 from headstart.recipes.plan import Bench, Request
 from headstart.text.readers import read_rows

@@ -7,7 +7,6 @@
 whole: where it stands, the arm is finished. `test.json` comes after every arm is finished.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from headstart.errors import RunError
-from headstart.text.records import Row
 
 Table = dict[str, Any]
 ARMS, INPUTS, RESULT, TEST = "arms", "inputs.json", "result.json", "test.json"
@@ -48,14 +46,6 @@ class Arm:
 
     def finished(self, out: Path) -> bool:
         return (self.folder(out) / RESULT).is_file()
-
-
-def hash_rows(rows: Sequence[Row]) -> str:
-    """SHA-256 over all that a model may read of the rows, in order."""
-    whole = hashlib.sha256()
-    for row in rows:
-        whole.update(json.dumps([row.label, row.text, row.text_b, row.pieces]).encode())
-    return whole.hexdigest()
 
 
 def refuse_changed(arms: Sequence[Arm], out: Path) -> None:

@@ -1,7 +1,5 @@
 """A pretrained body, a fresh head, and few labels."""
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from headstart.evaluate.calibration import fit_temperature, softmax
 from headstart.evaluate.scores import score
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, Pooling
+from headstart.recipes.labels import hash_rows
 from headstart.recipes.predict import EVALUATION, encode, frame, logits_of
 from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.settings import Settings
@@ -77,6 +76,7 @@ def finetune(
     settings: Settings,
     tokenizer: Tokenizer,
     labels: tuple[str, ...],
+    causal: bool = True,
     seed: int = 0,
     device: str = "auto",
     resume: bool = False,
@@ -84,11 +84,14 @@ def finetune(
     watch: Callable[[Step | Epoch], None] = ignore,
     begin: Callable[[int, int], None] = lambda steps, done: None,
 ) -> FineTuned:
-    """Fine-tune on `train`, choose the epoch on `valid`, calibrate there too. No `start` means from scratch."""
+    """Fine-tune on `train`, choose the epoch on `valid`, calibrate there too.
+
+    No `start` means from scratch, in a body that is `causal` or looks both ways.
+    """
     keep_freed_memory()
     workers = join_workers(device)
     torch.manual_seed(seed)
-    model, ledger, card = _model(start, settings, tokenizer, labels)
+    model, ledger, card = _model(start, settings, tokenizer, labels, causal)
     model.to(workers.device)
     options = settings.finetune
     texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True)
@@ -121,7 +124,7 @@ def finetune(
         watch=record.step,
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
-    origin |= {"train": rows_hash(train), "valid": rows_hash(valid)}
+    origin |= {"train": hash_rows(train), "valid": hash_rows(valid)}
     with Lock(out):
         asked = {name: to_table(getattr(settings, name)) for name in ("model", "finetune")}
         if resume and read_run_file(out):
@@ -184,11 +187,11 @@ def _epoch(found: Scores) -> Epoch:
 
 
 def _model(
-    start: Path | None, settings: Settings, tokenizer: Tokenizer, labels: tuple[str, ...]
+    start: Path | None, settings: Settings, tokenizer: Tokenizer, labels: tuple[str, ...], causal: bool
 ) -> tuple[Classifier, Ledger, Card]:
     options = settings.finetune
     saved: Saved | None = None
-    shape, causal = replace(settings.model, vocabulary=tokenizer.size), True
+    shape = replace(settings.model, vocabulary=tokenizer.size)
     if start is not None:
         saved = load(start)
         shape, causal = saved.card.shape, saved.card.causal
@@ -263,14 +266,6 @@ def _calibrate(best: Path, held: LabelledTexts, tokenizer: Tokenizer) -> None:
     assert isinstance(saved.model, Classifier)
     temperature = fit_temperature(held.labels, logits_of(saved.model, held))
     save(best, saved.model, replace(saved.card, temperature=temperature), tokenizer)
-
-
-def rows_hash(rows: Sequence[Row]) -> str:
-    """The same rows in the same order, the same hash."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(json.dumps([row.text, row.text_b, row.pieces, row.label]).encode())
-    return digest.hexdigest()
 
 
 def _hash(start: Path | None) -> str:

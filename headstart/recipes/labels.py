@@ -1,6 +1,7 @@
 """Labelled files to rows that can be trained on: labels by name, and a validation part where none is given."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 
 from headstart.text.records import Row
@@ -31,6 +32,14 @@ def split_off(rows: Sequence[Row], share: float, seed: int = 0) -> tuple[list[Ro
         kept += ordered[cut:]
     places = {id(row): place for place, row in enumerate(rows)}
     return sorted(kept, key=lambda row: places[id(row)]), sorted(held, key=lambda row: places[id(row)])
+
+
+def hash_rows(rows: Sequence[Row]) -> str:
+    """SHA-256 over all that a model may read of the rows, in order."""
+    whole = hashlib.sha256()
+    for row in rows:
+        whole.update(json.dumps([row.label, row.text, row.text_b, row.pieces]).encode())
+    return whole.hexdigest()
 
 
 def _draw(row: Row, seed: int) -> bytes:

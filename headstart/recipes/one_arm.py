@@ -62,6 +62,7 @@ def _finetune(arm: Arm, bench: Bench, request: Request, progress: Progress, tool
         out=arm.folder(request.out),
         settings=settings,
         tokenizer=bench.tokenizer,
+        causal=bench.card.causal,
         labels=bench.labels,
         seed=arm.seed,
         device=request.device,

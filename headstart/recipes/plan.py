@@ -14,8 +14,8 @@ from headstart.config import to_table
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.evaluate.baseline import CLASSICS, STRENGTHS
 from headstart.evaluate.subsets import nested_order
-from headstart.recipes.arms import NEURAL, Arm, hash_rows
-from headstart.recipes.labels import label_names
+from headstart.recipes.arms import NEURAL, Arm
+from headstart.recipes.labels import hash_rows, label_names
 from headstart.recipes.leaks import Leaks, find_leaks, pretraining_text
 from headstart.recipes.settings import Settings
 from headstart.text.readers import read_labelled, read_rows

@@ -240,7 +240,7 @@ def _probe(
     started = time.perf_counter()
     held_out.quick()
     seconds = (workers.add_up(time.perf_counter() - started)) / workers.world
-    return workers.add_up(float(np.mean(times[1:]))) / workers.world, seconds
+    return workers.add_up(float(np.median(times[1:]))) / workers.world, seconds
 
 
 def _unigram(tokens: Tokens) -> float:
