@@ -10,7 +10,7 @@ import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.show import note, say, say_json, table
-from headstart.cli.training import Device, Resume, TextColumn
+from headstart.cli.training import Device, Resume, TextColumn, as_overrides
 from headstart.cli.training_bar import TrainingBar
 from headstart.errors import ConfigError
 
@@ -55,14 +55,13 @@ def compare(
     if shaping:
         raise ConfigError(f"--set {shaping}: both models have the shape of {run}, so it cannot be changed here")
     given = {"finetune.epochs": epochs, "reading.text_column": text_column, "reading.label_column": label_column}
-    more = [f"{name}={value}" for name, value in given.items() if value is not None]
     request = Request(
         train=train,
         valid=valid,
         test=test,
         run=run,
         out=out,
-        settings=read_settings(preset, config, [*more, *(overrides or ())]),
+        settings=read_settings(preset, config, [*as_overrides(given), *(overrides or ())]),
         seeds=tuple(range(seed, seed + seeds)),
         label_counts=_counts(label_counts),
         corpus=tuple(corpus or ()),

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unicodedata import category
@@ -65,6 +65,13 @@ def number(value: float) -> str:
         if abs(value) >= size:
             return f"{value / size:.1f} {letter}"
     return f"{value:.0f}"
+
+
+@contextmanager
+def bytes_read(size: int) -> Iterator[Callable[[int], None]]:
+    """Gives what is told the bytes read of `size`."""
+    with progress("reading", size, "bytes") as bar:
+        yield bar.advance
 
 
 @contextmanager

@@ -1,18 +1,25 @@
 """Commands that train: pretrain and finetune."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app, check
-from headstart.cli.show import note, say, say_json, table
+from headstart.cli.show import bytes_read, note, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
 Seed = Annotated[int, typer.Option(help="Fixes the first weights, the order and the dropout.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of the files, where it is not UTF-8.")]
+
+
+def as_overrides(given: Mapping[str, object]) -> list[str]:
+    """Options that were given, as --set writes them; the others stay as the preset or the file says."""
+    return [f"{name}={value}" for name, value in given.items() if value is not None]
 
 
 @app.command()
@@ -26,6 +33,11 @@ def pretrain(
     steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
     save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
     text_column: TextColumn = None,
+    documents: Annotated[
+        Literal["auto", "lines", "blocks"] | None,
+        typer.Option(help="In .txt files a document is a line, or a block between blank lines."),
+    ] = None,
+    encoding: Encoding = None,
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
@@ -41,12 +53,17 @@ def pretrain(
     from dataclasses import asdict
 
     from headstart.cli.interrupted import saved_on_interrupt
-    from headstart.recipes.pretrain import StopRule, pretrain
+    from headstart.recipes.pretrain import pretrain
     from headstart.recipes.settings import read_settings
+    from headstart.recipes.stopping import StopRule
 
-    more = [f"train.save_every={save_every}"] if save_every is not None else []
-    more += [f"reading.text_column={text_column!r}"] if text_column is not None else []
-    settings = read_settings(preset, config, [*more, *(overrides or ())])
+    given = {
+        "train.save_every": save_every,
+        "reading.text_column": text_column,
+        "reading.documents": documents,
+        "reading.encoding": encoding,
+    }
+    settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
     stop = StopRule(minutes=minutes or (10.0 if not (epochs or steps) else 0.0), epochs=epochs, steps=steps)
     with TrainingBar("pretraining") as bar, saved_on_interrupt(out):
         done = pretrain(
@@ -62,6 +79,7 @@ def pretrain(
             say=note,
             watch=bar.watch,
             begin=bar.begin,
+            show_reading=bytes_read,
         )
     if as_json:
         say_json(asdict(done))
@@ -93,6 +111,7 @@ def finetune(
     tokenizer: Annotated[Path | None, typer.Option(help="With --from scratch; without it one is trained.")] = None,
     text_column: TextColumn = None,
     label_column: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
+    encoding: Encoding = None,
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
@@ -116,9 +135,9 @@ def finetune(
         "finetune.freeze": freeze,
         "reading.text_column": text_column,
         "reading.label_column": label_column,
+        "reading.encoding": encoding,
     }
-    more = [f"{name}={value}" for name, value in given.items() if value is not None]
-    settings = read_settings(preset, config, [*more, *(overrides or ())])
+    settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
     with TrainingBar("fine-tuning") as bar, saved_on_interrupt(out):
         done = finetune_files(
             train,

@@ -12,8 +12,9 @@ from headstart.recipes.demo_data import write_demo_data
 from headstart.recipes.generate import generate
 from headstart.recipes.occupied import refuse_occupied
 from headstart.recipes.plan import Request
-from headstart.recipes.pretrain import StopRule, pretrain
+from headstart.recipes.pretrain import pretrain
 from headstart.recipes.settings import read_settings
+from headstart.recipes.stopping import StopRule
 from headstart.recipes.tokenizer import open_corpus, train
 
 SHAPE = [

@@ -17,7 +17,8 @@ from headstart.recipes.evaluate import evaluate_file
 from headstart.recipes.finetune import Epoch
 from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.predict import predict_rows, predict_stream
-from headstart.recipes.pretrain import StopRule, pretrain
+from headstart.recipes.pretrain import pretrain
+from headstart.recipes.stopping import StopRule
 from headstart.text.records import Reading, Row
 
 GOOD, BAD = ["lovely", "bright", "warm"], ["awful", "dull", "cold"]

@@ -10,7 +10,8 @@ from train.small_corpus import small_corpus, small_settings
 from headstart.errors import DeadRunError
 from headstart.model.attention import Sight
 from headstart.model.body import Body
-from headstart.recipes.pretrain import StopRule, pretrain
+from headstart.recipes.pretrain import pretrain
+from headstart.recipes.stopping import StopRule
 from headstart.train.dead import Watch, constant_warning, unigram_entropy, unknown_warning
 
 

@@ -14,7 +14,8 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.errors import CheckpointError, RunError
 from headstart.recipes import training
-from headstart.recipes.pretrain import Pretrained, StopRule, pretrain
+from headstart.recipes.pretrain import Pretrained, pretrain
+from headstart.recipes.stopping import StopRule
 from headstart.train.lock import Lock
 from headstart.train.loop import Step
 from headstart.train.signals import Interrupted
@@ -99,7 +100,8 @@ import sys
 sys.path.insert(0, sys.argv[3])
 from pathlib import Path
 from train.small_corpus import small_settings
-from headstart.recipes.pretrain import StopRule, pretrain
+from headstart.recipes.pretrain import pretrain
+from headstart.recipes.stopping import StopRule
 pretrain([sys.argv[1]], Path(sys.argv[2]), settings=small_settings(), stop=StopRule(steps=40), resume=True, seed=3,
          watch=lambda event: print(getattr(event, "number", ""), flush=True))
 """
