@@ -23,7 +23,9 @@ SHAPE = [
     "model.context=128",
     "data.length=128",
     "train.rate=2e-3",
-    "finetune.epochs=5",
+    "finetune.epochs=3",
+    "finetune.rate=1e-3",
+    "finetune.scratch_rate=1e-3",
 ]
 PROMPT = "This film is"
 Tell = Callable[[str, Any], None]
