@@ -16,10 +16,21 @@ class Batch:
     """Tensors that belong together."""
 
     def to(self, device: torch.device | str) -> Self:
+        return replace(self, **{name: value.to(device, non_blocking=True) for name, value in self.tensors().items()})
+
+    def share(self, rank: int, world: int) -> Self:
+        """Every `world`-th row from `rank` on. A worker without a row keeps the first one, without a target."""
+        if world == 1:
+            return self
+        rows = {name: value[rank::world] for name, value in self.tensors().items()}
+        if not len(next(iter(rows.values()))):
+            rows = {name: value[:1] for name, value in self.tensors().items()}
+            rows |= {name: torch.full_like(rows[name], IGNORED) for name in ("targets", "labels") if name in rows}
+        return replace(self, **rows)
+
+    def tensors(self) -> dict[str, Tensor]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
-        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
-        return replace(self, **moved)
+        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
 
 
 B = TypeVar("B", bound=Batch, covariant=True)

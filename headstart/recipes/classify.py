@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from headstart.checkpoint import load
 from headstart.errors import DataError
 from headstart.recipes.finetune import Epoch, FineTuned, finetune
 from headstart.recipes.labels import label_names, split_off
-from headstart.recipes.occupied import refuse_occupied
+from headstart.recipes.occupied import clear_run, refuse_occupied
 from headstart.recipes.settings import Settings
 from headstart.recipes.training import ignore
 from headstart.text.readers import read_labelled
@@ -45,7 +44,7 @@ def finetune_files(
             raise DataError(f"{train}: too few rows to hold some out; give --valid FILE")
     cutter = _tokenizer(start, tokenizer, rows, settings, say)
     if force and not resume:
-        _clear(out)
+        clear_run(out)
     return finetune(
         rows,
         held,
@@ -68,20 +67,10 @@ def _tokenizer(
 ) -> Tokenizer:
     """The run's own; from scratch the one that was named, or one trained on the training texts."""
     if start is not None:
-        own: Any = load(start).tokenizer
-        return own
+        return load(start).tokenizer
     if given is not None:
         return Tokenizer.load(given)
     from headstart.text.subwords import train_tokenizer
 
     say(f"No --tokenizer: one of at most {settings.model.vocabulary:,} pieces is trained on the training texts.")
     return train_tokenizer((row.text for row in rows), settings.model.vocabulary)
-
-
-def _clear(out: Path) -> None:
-    import shutil
-
-    for name in ("best", "last", "best.old", "last.old"):
-        shutil.rmtree(out / name, ignore_errors=True)
-    for name in ("metrics.jsonl", "run.toml"):
-        (out / name).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from headstart.recipes.settings import Settings
 from headstart.recipes.training import Scores
 from headstart.text.store import Tokens
 from headstart.train.device import Workers
-from headstart.train.objectives import targets_in, to_device
+from headstart.train.objectives import targets_in
 
 
 class HeldOut:
@@ -35,7 +35,7 @@ class HeldOut:
         total, count = 0.0, 0
         for position in range(self.workers.rank, batches, self.workers.world):
             batch = self.windows.batch(0, position)
-            total += self.objective(to_device(batch, self.workers.device)).item()
+            total += self.objective(batch.to(self.workers.device)).item()
             count += targets_in(batch)
         loss = self.workers.add_up(total) / max(1.0, self.workers.add_up(count))
         targets = len(self.tokens) - self.tokens.documents  # every token but each <sos>

@@ -1,5 +1,6 @@
 """A folder that already holds a run is not written over by accident."""
 
+import shutil
 from pathlib import Path
 
 from headstart.errors import RunError
@@ -13,3 +14,11 @@ def refuse_occupied(out: Path, *, force: bool = False, resume: bool = False) -> 
         raise RunError(
             f"{out}: already holds something. Choose another --out, or add --resume to go on, --force to replace"
         )
+
+
+def clear_run(out: Path) -> None:
+    """Make room for a fresh run; tokens stay, since they are built again only if something changed."""
+    for name in ("best", "last", "best.old", "last.old", "tokenizer"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    for name in ("metrics.jsonl", "run.toml"):
+        (out / name).unlink(missing_ok=True)

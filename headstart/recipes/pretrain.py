@@ -16,7 +16,7 @@ from headstart.errors import ConfigError
 from headstart.model.init import initialise
 from headstart.model.models import LanguageModel, build
 from headstart.recipes.held_out import HeldOut
-from headstart.recipes.occupied import refuse_occupied
+from headstart.recipes.occupied import clear_run, refuse_occupied
 from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.settings import Settings
 from headstart.recipes.stopping import StopRule, plan_steps
@@ -76,7 +76,7 @@ def pretrain(
     say(f"{len(corpus.files)} file(s), {corpus.bytes / 1e6:,.1f} MB. {corpus.guess}".strip())
     with Lock(out) if workers.first else nullcontext():
         if not resume and workers.first:
-            _clear(out)
+            clear_run(out)
         cutter = _tokenizer(tokenizer, corpus, out, settings, workers, say)
         settings = _fit_shape(settings, cutter, say)
         store = _store(corpus, cutter, out, settings, workers, show_reading, say)
@@ -204,13 +204,3 @@ def _store(
             build_store(corpus, cutter, out / "tokens", holdout=settings.data.holdout, advance=advance, say=say)
     workers.wait()
     return open_store(out / "tokens")
-
-
-def _clear(out: Path) -> None:
-    """A fresh run in a folder that was used before keeps its tokens, which are built again if anything changed."""
-    import shutil
-
-    for name in ("best", "last", "best.old", "last.old", "tokenizer"):
-        shutil.rmtree(out / name, ignore_errors=True)
-    for name in ("metrics.jsonl", "run.toml"):
-        (out / name).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from headstart.train.course import Course
 from headstart.train.device import Workers, autocast
-from headstart.train.objectives import share_of, targets_in, to_device
+from headstart.train.objectives import targets_in
 from headstart.train.optimiser import set_rate
 
 TORN = "The optimiser was in the middle of a step, so the weights in memory are not those of any step."
@@ -65,7 +65,7 @@ def fit(
         targets = max(1, sum(map(targets_in, parts)))
         loss = 0.0
         for i, part in enumerate(parts):
-            share = to_device(share_of(part, workers.rank, workers.world), workers.device)
+            share = part.share(workers.rank, workers.world).to(workers.device)
             waits = workers.world > 1 and i < accumulate - 1
             with wrapped.no_sync() if waits else nullcontext(), autocast(workers.device, precision):  # type: ignore[operator]
                 part_loss = wrapped(share)

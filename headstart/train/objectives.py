@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -42,26 +41,3 @@ def targets_in(batch: Any) -> int:
     """How many predictions a batch asks for: the sum of losses is divided by it, over all workers."""
     targets: Tensor = batch.targets if hasattr(batch, "targets") else batch.labels
     return int((targets >= 0).sum())
-
-
-def to_device(batch: Any, device: torch.device) -> Any:
-    """The same batch on another device."""
-    from dataclasses import fields, replace
-
-    moved = {f.name: getattr(batch, f.name) for f in fields(batch)}
-    return replace(batch, **{n: v.to(device, non_blocking=True) for n, v in moved.items() if isinstance(v, Tensor)})
-
-
-def share_of(batch: Any, rank: int, world: int) -> Any:
-    """Every `world`-th row from `rank` on. A worker without a row keeps the first one, and learns nothing from it."""
-    from dataclasses import fields, replace
-
-    if world == 1:
-        return batch
-    values = {f.name: getattr(batch, f.name) for f in fields(batch)}
-    rows = {n: v[rank::world] for n, v in values.items() if isinstance(v, Tensor)}
-    if not len(next(iter(rows.values()))):
-        rows = {n: v[:1] for n, v in values.items() if isinstance(v, Tensor)}
-        name = "targets" if "targets" in rows else "labels"
-        rows[name] = torch.full_like(rows[name], -100)
-    return replace(batch, **rows)

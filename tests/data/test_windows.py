@@ -126,3 +126,13 @@ def test_the_last_batch_of_a_large_store_is_as_quick_as_the_first() -> None:
     windows = CausalWindows(tokens, 64, 16, 0, PAD)
     assert windows.batch(5, windows.steps(5) - 1).ids.dtype == torch.int64
     assert windows.batch(5, 0).documents.dtype == torch.int32
+
+
+@given(rows=st.integers(1, 7), world=st.integers(1, 5))
+def test_the_workers_shares_are_the_batch(rows: int, world: int) -> None:
+    ids = torch.arange(rows * 3).view(rows, 3)
+    batch = CausalBatch(ids=ids, targets=ids, positions=ids, documents=ids, single=True)
+    shares = [batch.share(rank, world) for rank in range(world)]
+    learnt = [share.targets[share.targets >= 0] for share in shares]
+    assert sorted(torch.cat(learnt).tolist()) == list(range(rows * 3))
+    assert all(len(share.ids) for share in shares)
