@@ -1,6 +1,7 @@
 """A saved model: its weights, its shape, its tokenizer, its labels and where it comes from, in one folder."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,14 @@ class Card:
     scores: dict[str, float] = field(default_factory=dict)
     parent: str = ""
     corpus: str = ""
+
+    def __post_init__(self) -> None:
+        if self.task in ("lm", "masked", "bert") and self.causal != (self.task == "lm"):
+            raise ValueError(f"a {self.task} model cannot be causal = {self.causal}")
+        if (self.task == "classify") != bool(self.labels):
+            raise ValueError(f"a {self.task} model with {len(self.labels)} labels")
+        if not 0 < self.temperature < math.inf:
+            raise ValueError(f"temperature is {self.temperature}")
 
     def build(self) -> nn.Module:
         classes = max(len(self.labels), 1)
@@ -96,11 +105,16 @@ def load(run: Path, device: torch.device | str = "cpu") -> Saved:
 
 def find(run: Path) -> Path:
     """The folder of a model: `run` itself, or the best or else the last one of a run."""
-    if (run / CARD).is_file() or run.with_name(run.name + ".old").is_dir():
+    run = run.absolute() if run.name in ("", "..") else run
+    if (run / CARD).is_file():
         return find_whole(run)
     for name in ("best", "last"):
         if (run / name).is_dir() or (run / f"{name}.old").is_dir():
             return find_whole(run / name)
+    if run.name and (run.with_name(run.name + ".old") / CARD).is_file():
+        return find_whole(run)
+    if run.is_file():
+        raise CheckpointError(f"{run}: is a file; name the folder of a run")
     what = "holds no saved model" if run.is_dir() else "no such run"
     raise CheckpointError(f"{run}: {what}. Make one with `headstart pretrain` or `headstart finetune`, --out {run}")
 
@@ -111,7 +125,7 @@ def read_card(folder: Path) -> Card:
         table: dict[str, Any] = json.loads(path.read_text("utf-8"))
         scores = {str(name): float(value) for name, value in table.pop("scores", {}).items()}
         return replace(build_settings(Card, table, str(path)), scores=scores)
-    except (ValueError, TypeError, AttributeError, OSError, ConfigError) as problem:
+    except (ValueError, TypeError, AttributeError, OSError, RecursionError, ConfigError) as problem:
         raise CheckpointError(f"{path}: not the card of a saved model: {problem}") from None
 
 

@@ -14,11 +14,11 @@ T = TypeVar("T")
 Table = dict[str, Any]
 
 
-def load(kind: type[T], *, preset: str = "", file: Path | None = None, overrides: Sequence[str] = ()) -> T:
+def load(kind: type[T], *, preset: str | None = None, file: Path | None = None, overrides: Sequence[str] = ()) -> T:
     """Build a `kind` from a preset, then a file on top, then overrides such as "train.rate=3e-4"."""
     table: Table = {}
     where = "settings"
-    if preset:
+    if preset is not None:
         table, where = read_preset(preset), f"preset {preset}"
     if file is not None:
         table, where = merge(table, read_file(file)), str(file)

@@ -5,6 +5,7 @@ moment one of the three is whole, and readers take the first that is.
 """
 
 import errno
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,13 +14,17 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_folder(folder: Path, marker: str) -> Iterator[Path]:
+def whole_folder(folder: Path, marker: str, *, private: bool = True) -> Iterator[Path]:
     """Yields FOLDER.new to write in; when all went well it is flushed and takes the place of FOLDER.
 
     `marker` is a file that every such folder has: a FOLDER, .new or .old without it is not ours to delete.
+    A folder that the user named is not `private`: an .old beside it may be the user's, and stays.
     """
     folder = folder.resolve()
-    fresh, old = folder.with_name(folder.name + ".new"), folder.with_name(folder.name + ".old")
+    if folder == Path.cwd():
+        raise FileExistsError(errno.EEXIST, "it is the folder you stand in, and is replaced as a whole", str(folder))
+    fresh = folder.with_name(folder.name + ".new")
+    old = folder.with_name(folder.name + ".old") if private else _free_name(folder)
     for path in (folder, fresh, old):
         _check_ours(path, marker)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -32,12 +37,23 @@ def whole_folder(folder: Path, marker: str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
-    if folder.exists():
+    replaces = folder.exists()
+    if replaces:
         shutil.rmtree(old, ignore_errors=True)
         folder.rename(old)
     fresh.rename(folder)
     _flush(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    if replaces or private:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _free_name(folder: Path) -> Path:
+    """A name beside FOLDER that nobody uses."""
+    for number in itertools.count():
+        path = folder.with_name(f"{folder.name}.old{number or ''}")
+        if not path.exists():
+            return path
+    raise AssertionError("numbers do not end")
 
 
 def survivor(folder: Path) -> Path:

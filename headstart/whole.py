@@ -75,7 +75,7 @@ def _read_manifest(folder: Path) -> dict[str, tuple[int, str]]:
     try:
         files = json.loads(path.read_text("utf-8"))["files"]
         listed = {str(name): (int(size), str(digest)) for name, (size, digest) in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise CheckpointError(f"{path}: damaged, not a list of files with their sizes and hashes") from None
     for name in listed:
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name:

@@ -1,6 +1,7 @@
 """Saved models: the same model back, or an error that names what is wrong."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from headstart.whole import write_whole
 def saved(folder: Path, task: Task = "lm", **changes: Any) -> torch.nn.Module:
     model = model_of(task, **changes)
     labels = ("no", "yes") if task == "classify" else ()
-    save(folder, model, Card(task=task, shape=small(**changes), labels=labels, step=7, scores={"loss": 1.5}))
+    causal = task not in ("masked", "bert")
+    card = Card(task=task, shape=small(**changes), causal=causal, labels=labels, step=7, scores={"loss": 1.5})
+    save(folder, model, card)
     return model
 
 
@@ -101,7 +104,17 @@ def test_tensors_are_loaded_strictly_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"shape": {"width": 10**9}}, {"shape": {"width": "wide"}}, {"shape": 3}, {"task": "cook"}, {"surprise": 1}],
+    [
+        {"shape": {"width": 10**9}},
+        {"shape": {"context": 10**12}},
+        {"shape": {"width": "wide"}},
+        {"shape": 3},
+        {"task": "cook"},
+        {"surprise": 1},
+        {"causal": False},
+        {"labels": ["a"]},
+        {"temperature": float("nan")},
+    ],
     ids=str,
 )
 def test_a_card_that_lies_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
@@ -118,3 +131,16 @@ def test_a_truncated_weights_file_is_refused(tmp_path: Path) -> None:
     rewrite(tmp_path / "best", {WEIGHTS: content[:-10]})
     with pytest.raises(CheckpointError, match=WEIGHTS):
         load(tmp_path)
+
+
+def test_a_run_is_found_from_inside_and_beside_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "run" / "best")
+    shutil.copytree(tmp_path / "run", tmp_path / "run.old")
+    assert load(tmp_path / "run").card.step == 7
+    monkeypatch.chdir(tmp_path / "run")
+    assert load(Path()).card.step == 7
+    monkeypatch.chdir(tmp_path / "run" / "best")
+    assert load(Path("..")).card.step == 7
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CheckpointError, match="is a file"):
+        load(tmp_path / "file")

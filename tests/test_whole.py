@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,7 +74,10 @@ def test_a_linked_file_is_refused(tmp_path: Path) -> None:
         verify(tmp_path / "last")
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', '{"files": {"one": 3}}', "\xff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"files": 3}', '{"files": {"one": 3}}', '{"files": {"one": [Infinity, "x"]}}', "\xff", "[" * 99_999],
+)
 def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     write(tmp_path / "last", "abc")
     (tmp_path / "last" / MANIFEST).write_text(text, "latin-1")
@@ -128,3 +132,14 @@ def test_killed_at_any_moment_one_is_whole(tmp_path: Path) -> None:
         process.wait()
         texts = {(find_whole(folder) / name).read_text() for name in "abc"}
         assert len(texts) == 1
+
+
+def test_what_a_user_keeps_beside_a_folder_of_his_own_stays(tmp_path: Path) -> None:
+    from headstart.folder import whole_folder
+
+    for text in "ab":
+        with whole_folder(tmp_path / "mine", "card", private=False) as new:
+            (new / "card").write_text(text)
+        shutil.copytree(tmp_path / "mine", tmp_path / "mine.old", dirs_exist_ok=True)
+    assert (tmp_path / "mine.old" / "card").read_text() == "b"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine.old"]

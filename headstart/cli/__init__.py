@@ -3,6 +3,7 @@
 Nothing heavy is imported here, so that `--help` answers at once; a command imports its recipe when it runs.
 """
 
+import errno
 import os
 import sys
 
@@ -29,3 +30,9 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain("no space left on the disk")
+        sys.exit(2)

@@ -32,7 +32,7 @@ def compare(
         list[str] | None,
         typer.Option(help="The pretraining text, to look for test texts in it, if the run kept no tokens. Repeatable."),
     ] = None,
-    preset: Annotated[str, typer.Option(help="Settings to start from; the shape comes with the run.")] = "",
+    preset: Annotated[str | None, typer.Option(help="Settings to start from; the shape comes with the run.")] = None,
     text_column: TextColumn = None,
     label_column: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
     device: Device = "auto",

@@ -164,7 +164,7 @@ def import_checkpoint(
 
     refuse_occupied(out, force=force)
     shape = read_settings(preset, config, overrides or ()).model
-    card = import_lab(file, shape, out, Tokenizer.load(tokenizer) if tokenizer else None)
+    card = import_lab(file, shape, out, Tokenizer.load(tokenizer) if tokenizer else None, force=force)
     written: dict[str, Any] = {"written": str(out / "best"), "task": card.task, "parent": card.parent}
     if as_json:
         say_json(written)

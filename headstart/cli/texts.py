@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from headstart.cli.app import Force, Json, app, check
-from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn
+from headstart.cli.app import Force, Json, Overrides, app, check
+from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn, reading_of
 from headstart.cli.show import progress, say, say_json, table
 
 
@@ -23,6 +23,7 @@ def tokenizer(
     documents: Documents = "auto",
     encoding: Encoding = "utf-8",
     seed: Annotated[int, typer.Option(help="Fixes the sample of a large corpus.")] = 0,
+    overrides: Overrides = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -31,9 +32,8 @@ def tokenizer(
     Try: headstart tokenizer reviews.txt.gz --out tokenizer --vocabulary 8000
     """
     from headstart.recipes.tokenizer import open_corpus, train
-    from headstart.text.records import Reading
 
-    reading = Reading(text_column=text_column, documents=documents, encoding=encoding)
+    reading = reading_of(overrides, text_column=text_column, documents=documents, encoding=encoding)
     found = open_corpus(corpus, out, vocabulary=vocabulary, reading=reading, force=force)
     with progress("reading", found.bytes, "bytes") as bar:
         made = train(
@@ -66,6 +66,7 @@ def check_data(
     label_column: LabelColumn = "label",
     documents: Documents = "auto",
     encoding: Encoding = "utf-8",
+    overrides: Overrides = None,
     as_json: Json = False,
 ) -> None:
     """Find what stands twice, what leaks into the test set, what is empty or labelled in two ways.
@@ -75,11 +76,12 @@ def check_data(
     from headstart.errors import DataError
     from headstart.recipes.check_data import check_data as recipe
     from headstart.recipes.check_data import name_inputs
-    from headstart.text.records import Reading
 
     if not (corpus or train or valid or test):
         raise DataError("nothing to check: give --corpus, --train, --valid or --test")
-    reading = Reading(text_column=text_column, label_column=label_column, documents=documents, encoding=encoding)
+    reading = reading_of(
+        overrides, text_column=text_column, label_column=label_column, documents=documents, encoding=encoding
+    )
     inputs = name_inputs(corpus or (), train, valid, test, reading)
     cutter = None
     if tokenizer is not None:
@@ -94,6 +96,9 @@ def check_data(
     _show_parts(found.parts)
     _show_twins(found.within, found.overlaps)
     _show_examples(found.examples)
+    unlabelled = [name for name, facts in found.parts.items() if name != "corpus" and not facts.get("labels")]
+    if unlabelled:
+        say(f"Note: no labels were read in {', '.join(unlabelled)} (--label-column {label_column}).")
     for sentence in found.notes:
         say(f"Note: {sentence}")
     for sentence in found.warnings:

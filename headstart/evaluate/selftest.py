@@ -28,6 +28,8 @@ class Check:
 def check_model(model: nn.Module, device: torch.device | str = "cpu", seed: int = 0) -> list[Check]:
     """Put all six questions to a model, in evaluation mode and float32; the model is left as it was."""
     model = deepcopy(model).float().to(device).eval()
+    if _writer(model).shape.context < LENGTH and _writer(model).shape.positions == "learned":
+        return [Check("long enough", None, f"fewer than {LENGTH} positions were learnt: too few to tell anything")]
     ids = _random_ids(model, seed).to(device)
     with torch.no_grad():
         return [question(model, ids) for question in QUESTIONS]

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+MOST = {
+    "vocabulary": 10**7, "width": 10**5, "depth": 1_000, "heads": 10**5, "hidden": 10**6, "context": 10**6,
+}  # far above any model; a saved shape beyond it is a mistake or a trap  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
@@ -28,9 +32,9 @@ class Shape:
     output_bias: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "width", "depth", "heads", "hidden", "context"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but at least 1 is needed")
+        for name in MOST:
+            if not 1 <= getattr(self, name) <= MOST[name]:
+                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie between 1 and {MOST[name]:,}")
         for name in ("dropout", "embedding_dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")

@@ -40,6 +40,8 @@ def read_tokens(saved: Saved, text: str) -> tuple[list[int], list[str]]:
         raise DataError("the text is empty: there is nothing to look at")
     first, last = ([tokenizer.sos], []) if saved.card.causal else ([tokenizer.cls], [tokenizer.sep])
     ids = [*first, *ids, *last]
-    if len(ids) > MOST_TOKENS:
-        raise DataError(f"the text has {len(ids)} tokens, but a picture shows at most {MOST_TOKENS}: shorten it")
+    shape = saved.card.shape
+    most = min(MOST_TOKENS, shape.context) if shape.positions == "learned" else MOST_TOKENS
+    if len(ids) > most:
+        raise DataError(f"the text has {len(ids)} tokens, but at most {most} can be shown: shorten it")
     return ids, [tokenizer.piece(id) for id in ids]

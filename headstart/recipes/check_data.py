@@ -79,7 +79,7 @@ def _write_cleaned(inputs: Sequence[Input], findings: Findings, threshold: float
     for name, left in rows.items():
         rows[name] = {"kept": findings.parts[name].rows - sum(left.values())} | left
     try:
-        with whole_folder(folder, CARD) as fresh:
+        with whole_folder(folder, CARD, private=False) as fresh:
             files = {
                 each.name: copy_without(each, findings.parts[each.name], reasons[each.name], fresh / each.name)
                 for each in inputs

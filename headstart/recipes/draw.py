@@ -15,8 +15,8 @@ TEXT = "this film is a small wonder , and we saw it twice ; the second time was 
 
 def draw_mask(out: Path, *, length: int = 8) -> None:
     """The square mask of a causal body: alone, with padding hidden, and with two texts packed into one window."""
-    if length < 4:
-        raise ConfigError(f"--length {length} is too short to show padding and packing; type --length 8")
+    if not 4 <= length <= 64:
+        raise ConfigError(f"--length {length} is too short or too long to show padding and packing; type --length 8")
     square = causal_mask(length, length)
     short = length * 2 // 3
     padded = square & padding_mask(real_positions(torch.tensor([short]), length))
@@ -37,8 +37,8 @@ def draw_mask(out: Path, *, length: int = 8) -> None:
 
 def draw_positions(out: Path, *, length: int = 128, width: int = 128) -> None:
     """The vectors that mark the first `length` positions of a text, and their cosines."""
-    if length < 2 or width < 2:
-        raise ConfigError(f"--length {length} --width {width} make no picture; choose at least 2 for each")
+    if not 2 <= length <= 5_000 or not 2 <= width <= 5_000:
+        raise ConfigError(f"--length {length} --width {width} make no picture; choose 2 to 5,000 for each")
     table = sinusoids(torch.arange(length), width)
     unit = table / table.norm(dim=1, keepdim=True)
     title = "Sinusoidal positions: near tokens get similar vectors, far ones less so"

@@ -1,7 +1,7 @@
 """Bring in a checkpoint of the source lab: a pickle, read as plain tensors only, turned into a run folder."""
 
-import pickle
 import re
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from torch import Tensor, nn
 
 from headstart.checkpoint import Card, put, save
 from headstart.errors import CheckpointError
+from headstart.model.bill import bill, total
 from headstart.model.models import build
 from headstart.model.positions import sinusoids
 from headstart.model.shape import Shape
+from headstart.recipes.occupied import clear_run
 from headstart.text.tokenizer import Tokenizer
 
 LARGEST = 4 * 1024**3  # bytes, on disk and unpacked
+LONGEST_TABLE = 100_000  # positions; the lab has 5,000
 LAYER = re.compile(r"transformer_encoder\.layers\.(\d+)\.(.+)")
 PARTS = {
     "self_attn.in_proj_weight": "attention.project.weight",
@@ -34,7 +37,7 @@ PARTS = {
 }
 
 
-def import_lab(file: Path, shape: Shape, out: Path, tokenizer: Tokenizer | None = None) -> Card:
+def import_lab(file: Path, shape: Shape, out: Path, tokenizer: Tokenizer | None = None, *, force: bool = False) -> Card:
     """Read `file`, check it against `shape`, and save it as `out/best`.
 
     A file with an output over the vocabulary becomes a language model, one with fewer outputs a classifier.
@@ -45,12 +48,17 @@ def import_lab(file: Path, shape: Shape, out: Path, tokenizer: Tokenizer | None 
             f"the tokenizer has {tokenizer.size:,} ids, but the shape has {shape.vocabulary:,}: "
             f"name the tokenizer that {file} was trained with, or --set model.vocabulary={tokenizer.size}"
         )
-    weights = {_rename(name, file): value.float() for name, value in _read(file).items()}
+    if shape.positions != "sinusoidal" or not shape.scaled_embedding:
+        raise CheckpointError("the lab's body has sinusoidal positions and a scaled embedding: the settings differ")
+    most = max(total(bill(shape, "lm")), LONGEST_TABLE * shape.width)
+    weights = _named(_read(file), most, file)
     table = weights.pop("positions", None)
     if table is not None:
         _check_positions(table, shape, file)
     card, model = _model(weights, shape, file)
     put(weights, model, file)
+    if force:
+        clear_run(out)
     save(out / "best", model, card, tokenizer)
     return card
 
@@ -58,22 +66,44 @@ def import_lab(file: Path, shape: Shape, out: Path, tokenizer: Tokenizer | None 
 def _read(file: Path) -> dict[str, Tensor]:
     """Only tensors come out of the pickle: torch's `weights_only` reader runs no code from the file."""
     if not file.is_file():
-        raise CheckpointError(f"{file}: no such file")
-    unpacked = file.stat().st_size
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    if max(unpacked, file.stat().st_size) > LARGEST:
-        raise CheckpointError(f"{file}: unpacks to {unpacked / 1e9:.1f} GB, more than any lab checkpoint")
+        raise CheckpointError(f"{file}: {'is a folder' if file.is_dir() else 'no such file'}; name a .pt file")
     try:
-        content: Any = torch.load(file, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, AttributeError, TypeError) as problem:
-        reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
-        raise CheckpointError(f"{file}: refused, it is not a file of plain tensors: {reason}") from None
+        content: Any = _load(file)
+    except CheckpointError:
+        raise
+    except Exception:  # a damaged file can fail anywhere in the readers of zip, pickle and tensors
+        raise CheckpointError(
+            f"{file}: refused, it is not a file of plain tensors: damaged, something else, or a pickle that holds code"
+        ) from None
     content = content.get("model_state_dict", content) if isinstance(content, dict) else content
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise CheckpointError(f"{file}: no 'model_state_dict' of tensors in it")
     return {str(name): value for name, value in content.items()}
+
+
+def _load(file: Path) -> Any:
+    size = file.stat().st_size
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            size = max(size, sum(entry.file_size for entry in archive.infolist()))
+    if size > LARGEST:
+        raise CheckpointError(f"{file}: unpacks to {size / 1e9:.1f} GB, more than any lab checkpoint")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.load(file, map_location="cpu", weights_only=True)
+
+
+def _named(found: dict[str, Tensor], most: int, file: Path) -> dict[str, Tensor]:
+    """Under our names, each a plain finite tensor of a size that the shape can hold."""
+    weights: dict[str, Tensor] = {}
+    for name, value in found.items():
+        plain = value.layout == torch.strided and value.device.type == "cpu" and value.is_floating_point()
+        if not plain or not 1 <= value.numel() <= most or not value.isfinite().all():
+            raise CheckpointError(f"{file}: tensor {name!r} is not a plain table of finite numbers that fits the shape")
+        if _rename(name, file) in weights:
+            raise CheckpointError(f"{file}: tensor {name!r} stands in it twice, with and without 'base.'")
+        weights[_rename(name, file)] = value.float()
+    return weights
 
 
 def _rename(name: str, file: Path) -> str:
@@ -94,12 +124,14 @@ def _rename(name: str, file: Path) -> str:
 
 
 def _check_positions(table: Tensor, shape: Shape, file: Path) -> None:
-    wanted = sinusoids(torch.arange(table.size(0)), shape.width)
+    wanted = sinusoids(torch.arange(len(table) if table.dim() else 0), shape.width)
     if table.shape != (len(wanted), 1, shape.width) or not torch.allclose(table[:, 0], wanted, atol=1e-4):
         raise CheckpointError(f"{file}: pos_encoder.pe is not the table of sinusoids that our body computes")
 
 
 def _model(weights: dict[str, Tensor], shape: Shape, file: Path) -> tuple[Card, nn.Module]:
+    if "head.weight" not in weights and "head.bias" in weights:
+        raise CheckpointError(f"{file}: the head has a bias but no weight")
     if "head.weight" not in weights:
         from headstart.model.init import initialise
 
@@ -107,7 +139,9 @@ def _model(weights: dict[str, Tensor], shape: Shape, file: Path) -> tuple[Card, 
         initialise(model)
         weights |= {n: p.detach() for n, p in model.named_parameters() if n.startswith("head.")}
         return Card(task="lm", shape=shape, parent=f"{file.name} (body only: the head is fresh)"), model
-    outputs = len(weights["head.weight"])
+    outputs = len(weights["head.weight"]) if weights["head.weight"].dim() else 0
+    if not outputs:
+        raise CheckpointError(f"{file}: the head has no outputs")
     if outputs == shape.vocabulary:
         return Card(task="lm", shape=shape, parent=file.name), build("lm", shape)
     labels = tuple(str(i) for i in range(outputs))

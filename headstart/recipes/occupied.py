@@ -12,7 +12,8 @@ def refuse_occupied(out: Path, *, force: bool = False, resume: bool = False) -> 
         raise RunError(f"{out}: is a file, but a folder is to be written there")
     if not (force or resume) and out.is_dir() and any(out.iterdir()):
         raise RunError(
-            f"{out}: already holds something. Choose another --out, or add --resume to go on, --force to replace"
+            f"{out}: already holds something. Choose another --out, add --force to replace it, "
+            "or --resume to go on with a run that was stopped"
         )
 
 

@@ -21,5 +21,5 @@ class Settings:
     finetune: FineTuning = field(default_factory=FineTuning)
 
 
-def read_settings(preset: str = "", file: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
+def read_settings(preset: str | None = None, file: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
     return load(Settings, preset=preset, file=file, overrides=overrides)

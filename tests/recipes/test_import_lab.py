@@ -1,11 +1,15 @@
 """A checkpoint in the lab's layout, made with torch.nn, gives the same logits after it was imported."""
 
+import contextlib
 import pickle
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from model.shapes import small
 from torch import Tensor, nn
 
@@ -105,6 +109,36 @@ def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.pt").write_bytes(b"")
     with pytest.raises(CheckpointError, match=r"empty\.pt"):
         import_lab(tmp_path / "empty.pt", SHAPE, tmp_path / "run")
+
+
+def test_damaged_or_contradictory_weights_are_refused(tmp_path: Path) -> None:
+    state = LabModel(2).lab_layout()
+    embedding = state["base.encoder.weight"]
+    refused(tmp_path, state | {"encoder.weight": embedding}, "stands in it twice")
+    refused(tmp_path, state | {"base.encoder.weight": embedding * float("nan")}, "finite numbers")
+    refused(tmp_path, state | {"base.encoder.weight": embedding.to(torch.complex64)}, "finite numbers")
+    refused(tmp_path, state | {"base.encoder.weight": embedding.to_sparse()}, "finite numbers|plain tensors")
+    refused(tmp_path, state | {"base.encoder.weight": torch.zeros(1).expand(10**7, 10**7)}, "fits the shape")
+    refused(tmp_path, state | {"base.pos_encoder.pe": torch.zeros(0, 1, 12)}, "fits the shape")
+    refused(tmp_path, state | {"base.pos_encoder.pe": torch.tensor(1.0)}, "not the table of sinusoids")
+    refused(tmp_path, state | {"classifier.decoder.weight": torch.tensor(1.0)}, "lab.pt")
+    refused(tmp_path, {n: v for n, v in state.items() if n != "classifier.decoder.weight"}, "a bias but no weight")
+    for shape in (small(positions="rotary", heads=2), small(scaled_embedding=False)):
+        with pytest.raises(CheckpointError, match="settings differ"):
+            import_lab(lab_file(tmp_path / "lab.pt", state), shape, tmp_path / "run")
+
+
+@settings(max_examples=150, deadline=None)
+@given(place=st.floats(0, 1), byte=st.integers(0, 255), cut=st.booleans())
+def test_a_file_with_a_flipped_byte_never_crashes(place: float, byte: int, cut: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = lab_file(Path(folder) / "lab.pt", LabModel(2).lab_layout())
+        content = bytearray(file.read_bytes())
+        at = min(int(place * len(content)), len(content) - 1)
+        content[at] = byte
+        file.write_bytes(content[:at] if cut else content)
+        with contextlib.suppress(CheckpointError):
+            import_lab(file, SHAPE, Path(folder) / "run")
 
 
 def test_a_tokenizer_of_another_size_is_refused(tmp_path: Path) -> None:

@@ -80,19 +80,33 @@ def test_an_occupied_folder_is_refused(saved: Path, tmp_path: Path) -> None:
     assert Tokenizer.load(saved).hash == other.hash
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter").write_text("dear")
-    with pytest.raises(TokenizerError, match="not a tokenizer"):
+    with pytest.raises(TokenizerError, match="not part of a tokenizer"):
         other.save(tmp_path / "home", overwrite=True)
     (tmp_path / "empty").mkdir()
     other.save(tmp_path / "empty")
+    (saved / "pytorch_model.bin").write_text("precious")  # such as another library's model beside its tokenizer.json
+    with pytest.raises(TokenizerError, match=r"pytorch_model\.bin"):
+        other.save(saved, overwrite=True)
 
 
-@pytest.mark.parametrize("name", ["out.new", "out.old"])
-def test_a_neighbour_is_not_deleted(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "letter").write_text("dear")
-    with pytest.raises(TokenizerError, match=name):
+def test_a_neighbour_is_not_deleted(tmp_path: Path) -> None:
+    for name in ("out.new", "out.old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "letter").write_text("dear")
+    with pytest.raises(TokenizerError, match=r"out\.new"):
         OURS.save(tmp_path / "out")
-    assert (tmp_path / name / "letter").exists()
+    assert (tmp_path / "out.new" / "letter").exists()
+    shutil.rmtree(tmp_path / "out.new")
+    for _ in range(2):
+        OURS.save(tmp_path / "out", overwrite=True)
+    assert (tmp_path / "out.old" / "letter").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.old"]
+
+
+def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TokenizerError, match="the folder you stand in"):
+        OURS.save(Path())
 
 
 def test_a_crash_leaves_the_old_one(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:

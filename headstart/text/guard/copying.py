@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from headstart.errors import DataError
 from headstart.text.guard.inputs import Input
 from headstart.text.guard.parts import Part
 from headstart.text.reading.archives import unpack
@@ -87,7 +88,11 @@ def _targets(folder: Path, sources: Sequence[Source]) -> list[Path]:
     """Files of one folder keep their names, those of several their paths below the folder that holds them all."""
     paths = {s: s.path.parent.resolve() / s.path.name for s in sources if s.name != "stdin"}  # a link keeps its name
     above = os.path.commonpath([path.parent for path in paths.values()]) if paths else ""
-    return [folder / (paths[source].relative_to(above) if source in paths else "stdin.txt") for source in sources]
+    found = [folder / (paths[source].relative_to(above) if source in paths else "stdin.txt") for source in sources]
+    twice = next((path.name for path in found if found.count(path) > 1), "")
+    if twice:
+        raise DataError(f"two inputs would both be written as {twice}: give each file once, and rename one of them")
+    return found
 
 
 @contextmanager

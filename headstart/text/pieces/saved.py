@@ -28,12 +28,18 @@ class Saved:
 
 def check_free(folder: Path, overwrite: bool) -> None:
     """Refuse a folder that is in use; `overwrite` allows one that holds a tokenizer and nothing else's."""
+    if folder.resolve() == Path.cwd():
+        raise TokenizerError(f"{folder}: is the folder you stand in; name a new one, such as --out tokenizer")
     if not is_occupied(folder):
         return
+    if not folder.is_dir():
+        raise TokenizerError(f"{folder}: is a file, but a folder is to be written there; choose another --out")
     if not overwrite:
         raise TokenizerError(f"{folder}: already exists; choose another --out, or replace it with --force")
-    if not (folder / CARD).is_file():
-        raise TokenizerError(f"{folder}: holds something that is not a tokenizer; choose another --out")
+    others = [path.name for path in folder.iterdir() if path.name not in (MODEL, DICTIONARY, CARD)]
+    if others or not (folder / CARD).is_file() or not (folder / MODEL).is_file():
+        what = f"{others[0]!r}, which is" if others else "something that is"
+        raise TokenizerError(f"{folder}: holds {what} not part of a tokenizer; choose another --out")
 
 
 def write(source: Source, training: Mapping[str, Any], size: int, folder: Path, overwrite: bool) -> None:
@@ -49,7 +55,7 @@ def write(source: Source, training: Mapping[str, Any], size: int, folder: Path, 
         "training": dict(training),
     }
     try:
-        with whole_folder(folder, CARD) as fresh:
+        with whole_folder(folder, CARD, private=False) as fresh:
             (fresh / MODEL).write_bytes(source.model)
             if source.kind == "pair":
                 (fresh / DICTIONARY).write_bytes(dictionary.compose(source.pieces))
