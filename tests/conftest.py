@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("busy machine", deadline=None)  # a time proves nothing about behaviour
+settings.load_profile("busy machine")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

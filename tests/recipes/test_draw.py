@@ -47,7 +47,7 @@ def test_the_mask_picture_names_its_tokens(tmp_path: Path) -> None:
 
 
 def test_no_picture_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(HeadstartError, match="at least 2"):
+    with pytest.raises(HeadstartError, match="2 to 5,000"):
         draw_positions(tmp_path / "positions.svg", length=1)
     with pytest.raises(HeadstartError, match="--length 8"):
         draw_mask(tmp_path / "mask.svg", length=0)

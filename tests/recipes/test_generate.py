@@ -52,7 +52,8 @@ def random_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def saved(folder: Path, task: Task = "lm", positions: str = "sinusoidal") -> Path:
     labels = ("no", "yes") if task == "classify" else ()
-    card = Card(task=task, shape=small(vocabulary=TOKENIZER.size, positions=positions), labels=labels)
+    shape, causal = small(vocabulary=TOKENIZER.size, positions=positions), task not in ("masked", "bert")
+    card = Card(task=task, shape=shape, causal=causal, labels=labels)
     model = model_of(task, vocabulary=TOKENIZER.size, positions=positions)
     if task == "lm":
         model.get_parameter("head.bias").data[TOKENIZER.eos] = -50.0  # never ends by chance
