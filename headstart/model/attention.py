@@ -1,7 +1,7 @@
 """Attention: softmax(q kᵀ / √K) v  (Vaswani et al., 2017, equation 1)."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,8 +21,7 @@ def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tenso
     return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
-@dataclass(frozen=True)
-class Sight:
+class Sight(NamedTuple):
     """What the positions of one pass may look at; `square` stands for the causal mask, and is faster."""
 
     mask: Tensor | None = None
@@ -39,14 +38,10 @@ class Past:
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append (B, H, T, K) each, and return all there is, (B, H, S, K) each."""
-        end = self.length + k.size(-2)
-        if self.room is None or end > self.room.size(-2):
-            room = k.new_empty(2, *k.shape[:2], max(2 * end, 32), k.size(-1))
-            if self.room is not None:
-                room[..., : self.length, :] = self.room[..., : self.length, :]
-            self.room = room
-        self.room[:, :, :, self.length : end] = torch.stack([k, v])
-        self.length = end
+        start, self.length = self.length, self.length + k.size(-2)
+        room = k.new_empty(2, *k.shape[:2], 32, k.size(-1)) if self.room is None else self.room
+        self.room = F.pad(room, (0, 0, 0, 2 * self.length)) if self.length > room.size(-2) else room
+        self.room[..., start : self.length, :] = torch.stack([k, v])
         return self.everything()
 
     def everything(self) -> tuple[Tensor, Tensor]:
@@ -77,7 +72,8 @@ class Attention(nn.Module):
         q, k, v = map(self.split, self.project(x).chunk(3, dim=-1))
         if self.rotary is not None:
             q, k = self.rotary(q, sight.positions), self.rotary(k, sight.positions)
-        return self.mix(q, *(past.extend(k, v) if past else (k, v)), sight)
+        k, v = past.extend(k, v) if past else (k, v)
+        return self.mix(q, k, v, sight)
 
     def read(self, x: Tensor, memory: Tensor, sight: Sight, past: Past | None = None) -> Tensor:
         """From (B, T, D) to a memory (B, S, D), whose keys and values are computed once. -> (B, T, D)"""

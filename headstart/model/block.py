@@ -1,5 +1,7 @@
 """One layer: look at the others, then think alone."""
 
+from collections.abc import Callable, Sequence
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -42,24 +44,19 @@ class Block(nn.Module):
         self,
         x: Tensor,
         sight: Sight,
-        past: tuple[Past, Past] | tuple[None, None] = (None, None),
+        past: Sequence[Past | None] = (None, None),
         memory: tuple[Tensor, Sight] | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); `past` holds that of its own text and that of the memory."""
-        change = self.attention(self.before(self.attention_norm, x), sight, past[0])
-        x = self.after(self.attention_norm, x, change)
+        x = self.add(lambda x: self.attention(x, sight, past[0]), self.attention_norm, x)
         if memory is not None:
-            change = self.reader.read(self.before(self.reader_norm, x), *memory, past[1])
-            x = self.after(self.reader_norm, x, change)
-        change = self.feed_forward(self.before(self.feed_forward_norm, x))
-        return self.after(self.feed_forward_norm, x, change)
+            x = self.add(lambda x: self.reader.read(x, *memory, past[1]), self.reader_norm, x)
+        return self.add(self.feed_forward, self.feed_forward_norm, x)
 
-    def before(self, norm: nn.LayerNorm, x: Tensor) -> Tensor:
-        return norm(x) if self.pre else x
-
-    def after(self, norm: nn.LayerNorm, x: Tensor, change: Tensor) -> Tensor:
-        x = x + self.dropout(change)
-        return x if self.pre else norm(x)
+    def add(self, part: Callable[[Tensor], Tensor], norm: nn.LayerNorm, x: Tensor) -> Tensor:
+        if self.pre:
+            return x + self.dropout(part(norm(x)))
+        return norm(x + self.dropout(part(x)))
 
 
 def layer_norm(shape: Shape) -> nn.LayerNorm:

@@ -64,7 +64,7 @@ class Body(nn.Module):
         """Embedding × √D, plus where the token stands, plus which of two texts it is in. -> (B, T, D)"""
         x = self.embedding(ids) * self.scale
         if self.positions is not None:
-            x = self.positions(x, positions, end=int(positions.max()) + 1)
+            x = x + self.positions(positions)
         if self.segments is not None:
             x = x + self.segments(torch.zeros_like(ids) if segments is None else segments)
         if self.embedding_norm is not None:

@@ -18,46 +18,44 @@ def sinusoids(positions: Tensor, width: int) -> Tensor:
 
 
 class Sinusoidal(nn.Module):
-    """Add the fixed waves. No parameters, and defined past any length seen in training."""
+    """The fixed waves, to be added. No parameters, and defined past any length seen in training."""
+
+    table: Tensor
 
     def __init__(self, context: int, width: int):
         super().__init__()
-        self.table: Tensor
         self.register_buffer("table", sinusoids(torch.arange(context), width), persistent=False)
 
-    def forward(self, x: Tensor, positions: Tensor, end: int) -> Tensor:
-        """(B, T, D) and the position of each token, all below `end` -> (B, T, D)"""
-        length, width = self.table.shape
-        if end > length:
-            self.table = sinusoids(torch.arange(max(end, 2 * length), device=x.device), width)
-        return x + self.table[positions].type_as(x)
+    def forward(self, positions: Tensor) -> Tensor:
+        """(T) or (B, T) -> (T, D) or (B, T, D)"""
+        if (end := int(positions.max()) + 1) > len(self.table):
+            self.table = sinusoids(torch.arange(2 * end), self.table.size(1)).to(self.table)
+        return self.table[positions]
 
 
 class Learned(nn.Module):
-    """Add one trained vector per position (GPT, BERT). There is none past the end of the table."""
+    """One trained vector per position, to be added (GPT, BERT). There is none past the end of the table."""
 
     def __init__(self, context: int, width: int):
         super().__init__()
         self.table = nn.Embedding(context, width)
 
-    def forward(self, x: Tensor, positions: Tensor, end: int) -> Tensor:
-        """(B, T, D) and the position of each token, all below `end` -> (B, T, D)"""
-        if end > self.table.num_embeddings:
-            raise ValueError(
-                f"a text of {end} tokens, but only {self.table.num_embeddings} positions were learnt: "
-                "cut it, or train with sinusoidal or rotary positions, which have no end"
-            )
-        return x + self.table(positions)
+    def forward(self, positions: Tensor) -> Tensor:
+        """(T) or (B, T) -> (T, D) or (B, T, D)"""
+        if (end := int(positions.max()) + 1) > (known := self.table.num_embeddings):
+            way_out = "cut it, or train with sinusoidal or rotary positions, which have no end"
+            raise ValueError(f"a text of {end} tokens, but only {known} positions were learnt: {way_out}")
+        return self.table(positions)
 
 
 class Rotary(nn.Module):
     """Turn each pair of query and key features by an angle that grows with position (Su et al., 2021)."""
 
+    speeds: Tensor
+
     def __init__(self, head_width: int):
         super().__init__()
-        self.speeds: Tensor
-        speeds = BASE ** (-torch.arange(0, head_width, 2) / head_width)
-        self.register_buffer("speeds", speeds, persistent=False)
+        self.register_buffer("speeds", BASE ** (-torch.arange(0, head_width, 2) / head_width), persistent=False)
 
     def forward(self, x: Tensor, positions: Tensor) -> Tensor:
         """(B, H, T, K) and the position of each token, (T) or (B, T) -> (B, H, T, K)"""

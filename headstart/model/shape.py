@@ -32,12 +32,11 @@ class Shape:
     output_bias: bool = True
 
     def __post_init__(self) -> None:
-        for name in MOST:
-            if not 1 <= getattr(self, name) <= MOST[name]:
-                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie between 1 and {MOST[name]:,}")
-        for name in ("dropout", "embedding_dropout", "attention_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")
+        for name, most in MOST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie between 1 and {most:,}")
+        if not all(0 <= share < 1 for share in (self.dropout, self.embedding_dropout, self.attention_dropout)):
+            raise ValueError("dropout, embedding_dropout and attention_dropout must lie in [0, 1)")
         if self.segments < 0 or not self.norm_epsilon > 0:
             raise ValueError("segments must not be below 0, and norm_epsilon must be above it")
         if self.width % self.heads:
