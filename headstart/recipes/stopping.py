@@ -71,7 +71,8 @@ def _probe(
     precision: str,
 ) -> tuple[float, float]:
     """Seconds per step and per evaluation, measured on real batches at a rate of 0, which changes no weight."""
-    optimiser = adamw(objective, weight_decay=0.0, betas=(train.beta1, train.beta2))
+    sampled = getattr(objective, "sampler", None) is not None
+    optimiser = adamw(objective, weight_decay=0.0, betas=(train.beta1, train.beta2), sampled=sampled)
     times: list[float] = []
     options: dict[str, Any] = {"workers": workers, "accumulate": train.accumulate, "precision": precision}
     for step in fit(objective, course, optimiser, lambda _: 0.0, steps=range(200), **options):

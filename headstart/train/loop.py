@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from headstart.train.course import Course
 from headstart.train.device import Workers, autocast
 from headstart.train.objectives import targets_in
-from headstart.train.optimiser import set_rate
+from headstart.train.optimiser import clip_gradients, set_rate
 
 TORN = "The optimiser was in the middle of a step, so the weights in memory are not those of any step."
 
@@ -24,7 +24,7 @@ class Step:
     """What happened in one optimiser step; `number` counts the steps done, from 1."""
 
     number: int
-    loss: float  # mean over the targets of all workers
+    loss: float  # mean over the targets of all workers; of two kinds of targets, the sum of both means
     targets: int
     tokens: int  # positions computed
     rate: float
@@ -54,7 +54,6 @@ def fit(
     """
     wrapped = DistributedDataParallel(objective) if workers.world > 1 else objective
     scaler = scaler or gradient_scaler(workers.device, precision)
-    parameters = [p for group in optimiser.param_groups for p in group["params"]]
     for number in steps:
         started = time.perf_counter()
         objective.train()
@@ -62,7 +61,7 @@ def fit(
         rate = rate_at(number)
         set_rate(optimiser, rate, number)
         parts = [course.at(number * accumulate + i) for i in range(accumulate)]
-        targets = max(1, sum(map(targets_in, parts)))
+        targets = torch.stack([targets_in(part) for part in parts]).sum(0).clamp(min=1)  # of each kind
         loss = 0.0
         for i, part in enumerate(parts):
             share = part.share(workers.rank, workers.world).to(workers.device)
@@ -70,11 +69,11 @@ def fit(
             with wrapped.no_sync() if waits else nullcontext(), autocast(workers.device, precision):  # type: ignore[operator]
                 part_loss = wrapped(share)
                 # Workers' gradients are averaged: the sum over all of them is what the batch asks for.
-                scaler.scale(part_loss * (workers.world / targets)).backward()
-            loss += part_loss.item()
+                scaler.scale((part_loss * (workers.world / targets).to(part_loss)).sum()).backward()
+            loss += float((part_loss.detach().cpu().double() / targets).sum())
         scaler.unscale_(optimiser)
-        norm = nn.utils.clip_grad_norm_(parameters, clip if clip > 0 else float("inf"))
-        loss = workers.add_up(loss) / targets  # before the weights change: a dead worker is noticed here at the latest
+        norm = clip_gradients(optimiser, clip)
+        loss = workers.add_up(loss)  # before the weights change: a dead worker is noticed here at the latest
         try:
             scaler.step(optimiser)
         except BaseException as error:
@@ -82,8 +81,8 @@ def fit(
             raise
         scaler.update()
         optimiser.zero_grad(set_to_none=True)
-        tokens = sum(part.ids.numel() for part in parts)
-        yield Step(number + 1, loss, targets, tokens, rate, norm.item(), time.perf_counter() - started)
+        tokens = sum(part.tokens() for part in parts)
+        yield Step(number + 1, loss, int(targets.sum()), tokens, rate, norm.item(), time.perf_counter() - started)
 
 
 def gradient_scaler(device: torch.device, precision: str) -> torch.amp.GradScaler:

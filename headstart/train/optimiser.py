@@ -7,16 +7,24 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-Decay = Literal["cosine", "linear", "constant"]
+from headstart.train.rows import RowAdamW
+from headstart.train.tables import lazy_tables
+
+Decay = Literal["cosine", "linear", "constant", "inverse-sqrt"]
 
 
 def rate_schedule(peak: float, steps: int, *, warmup: float, decay: Decay, floor: float) -> Callable[[int], float]:
-    """The rate of step 0, 1, …: a straight rise over the share `warmup`, then down to `floor` × peak."""
+    """The rate of step 0, 1, …: a straight rise over the share `warmup`, then down to `floor` × peak.
+
+    With inverse-sqrt, as in the paper: ∝ min(step, rise^1.5 / √step), and never below `floor` × peak.
+    """
     rise = max(1, round(warmup * steps))
 
     def rate_at(step: int) -> float:
         if step < rise:
             return peak * (step + 1) / rise
+        if decay == "inverse-sqrt":
+            return peak * max(floor, math.sqrt(rise / (step + 1)))
         done = min(1.0, (step - rise) / max(1, steps - rise))
         left = {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}[decay]
         return peak * (floor + (1 - floor) * left)
@@ -31,10 +39,13 @@ def adamw(
     betas: tuple[float, float],
     scales: Mapping[str, float] | None = None,
     starts: Mapping[str, float] | None = None,
-) -> torch.optim.AdamW:
+    sampled: bool = False,
+) -> RowAdamW:
     """Matrices decay, biases and norms do not.
 
     By the start of their names, `scales` slows parameters (0: frozen) and `starts` lets them wait for a step.
+    `sampled` says that the loss reads only a sample of the output matrix. Of large tables, only the rows that a
+    step reads pay.
     """
     groups: dict[tuple[float, float, float], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
@@ -46,7 +57,9 @@ def adamw(
         {"params": parameters, "weight_decay": decay, "scale": scale, "start": start}
         for (decay, scale, start), parameters in groups.items()
     ]
-    return torch.optim.AdamW(options, lr=0.0, betas=betas, fused=True)
+    drifts_end = betas[0] < math.sqrt(betas[1])  # else a row that sleeps would drift ever faster
+    tables = lazy_tables(model, sampled=sampled) if drifts_end else []
+    return RowAdamW(options, tables, betas)
 
 
 def longest_fit(name: str, values: Mapping[str, float], otherwise: float) -> float:
@@ -75,9 +88,28 @@ def moments(model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Ten
     return found
 
 
-def put_moments(model: nn.Module, optimiser: torch.optim.Optimizer, found: Mapping[str, Tensor]) -> None:
+def clip_gradients(optimiser: torch.optim.Optimizer, most: float) -> Tensor:
+    """Shorten all gradients, dense and row-sparse, to a joint length of at most `most` (0: any). -> it, before"""
+    values = [_values(p) for group in optimiser.param_groups for p in group["params"] if p.grad is not None]
+    norm = nn.utils.get_total_norm(values)
+    if most > 0:
+        scale = (most / (norm + 1e-6)).clamp(max=1.0)
+        torch._foreach_mul_(values, scale)
+    return norm
+
+
+def _values(parameter: nn.Parameter) -> Tensor:
+    """The numbers of its gradient, each row once."""
+    assert parameter.grad is not None
+    if not parameter.grad.is_sparse:
+        return parameter.grad
+    parameter.grad = parameter.grad.coalesce()
+    return parameter.grad.values()
+
+
+def put_moments(model: nn.Module, optimiser: RowAdamW, found: Mapping[str, Tensor]) -> None:
     for name, parameter in model.named_parameters():
         kinds = {key.split("/", 1)[0]: value for key, value in found.items() if key.split("/", 1)[1] == name}
         if kinds:
             on = {k: v.to(parameter.device) if v.dim() else v.clone() for k, v in kinds.items()}
-            optimiser.state[parameter] = on
+            optimiser.take(parameter, on)

@@ -7,6 +7,8 @@ from headstart.data.framing import Keep
 from headstart.train.device import Precision
 from headstart.train.optimiser import Decay
 
+LARGE = 20_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time
+
 
 @dataclass(frozen=True, kw_only=True)
 class Windows:
@@ -16,10 +18,12 @@ class Windows:
     length: int = 128
     across: bool = False  # look back into the document before, and count positions through
     holdout: float = 0.01  # share of the documents that is held out
+    hide: float = 0.15  # share of the tokens that a masked model has to guess
+    whole_words: bool = False  # hide words, not single pieces of them
 
     def __post_init__(self) -> None:
-        if min(self.rows, self.length) < 1 or not 0 < self.holdout < 1:
-            raise ValueError("rows and length must be at least 1, and holdout must lie between 0 and 1")
+        if min(self.rows, self.length) < 1 or not 0 < self.holdout < 1 or not 0 < self.hide <= 1:
+            raise ValueError("rows and length must be at least 1, holdout and hide must lie between 0 and 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,8 @@ class Training:
     beta2: float = 0.98
     clip: float = 1.0
     accumulate: int = 1
+    loss: Literal["exact", "sampled", "auto"] = "exact"  # auto: sampled where the vocabulary is large
+    negatives: int = 4_096  # tokens drawn for a sampled loss, beside the targets of the batch
     precision: Precision = "auto"
     evaluate_every: int = 0
     evaluate_tokens: int = 65_536  # held-out tokens read while training; all of them at the end
@@ -44,8 +50,17 @@ class Training:
     def __post_init__(self) -> None:
         if not self.rate > 0 or not 0 <= self.warmup <= 1 or not 0 <= self.floor <= 1:
             raise ValueError("rate must be above 0, warmup and floor must lie between 0 and 1")
-        if self.accumulate < 1 or min(self.evaluate_every, self.save_every, self.patience, self.weight_decay) < 0:
-            raise ValueError("accumulate must be at least 1; every, patience and decay must not be below 0")
+        if (
+            min(self.accumulate, self.negatives) < 1
+            or min(self.evaluate_every, self.save_every, self.patience, self.weight_decay) < 0
+        ):
+            raise ValueError(
+                "accumulate and negatives must be at least 1; every, patience and decay must not be below 0"
+            )
+
+    def samples(self, vocabulary: int) -> bool:
+        """Whether a model with so many tokens is trained with the sampled loss."""
+        return self.loss == "sampled" or (self.loss == "auto" and vocabulary >= LARGE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,3 +89,37 @@ class FineTuning:
             raise ValueError("epochs and rows must be at least 1, rates above 0")
         if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
             raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translating:
+    """How a translator learns. One tokenizer for both languages or one for each; one table or, at will, two.
+
+    A tokenizer that is trained has at most `model.vocabulary` pieces. `average` models are averaged when the training
+    is over, those of the last evaluations or of the best; the mean is kept if it scores better on validation.
+    """
+
+    vocabularies: Literal["joint", "separate"] = "joint"
+    shared: bool = True
+    smoothing: float = 0.1
+    tokens: int = 4_096  # of a batch: source and target, padding included
+    rows: int = 512  # pairs in a batch, at most
+    longest: int = 256  # tokens of either side; longer pairs are left out
+    largest_ratio: float = 4.0  # of the sides' lengths; more uneven pairs are left out
+    average: int = 5
+    average_of: Literal["last", "best"] = "last"
+    choice: Literal["bleu", "held_out_loss"] = "bleu"
+    bleu_sentences: int = 500  # of the validation, translated greedily at each evaluation
+    carries: Literal["reader", "writer", "both"] = "reader"  # what a pretrained body becomes
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(f"smoothing is {self.smoothing}, but it must lie in [0, 1)")
+        if min(self.tokens, self.rows, self.average, self.bleu_sentences) < 1:
+            raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
+        if self.longest < 2 or self.largest_ratio < 1:
+            raise ValueError("longest must be at least 2 and largest_ratio at least 1")
+        if self.shared and self.vocabularies == "separate":
+            raise ValueError(
+                "two vocabularies cannot share one table: --set translator.shared=false, or vocabularies=joint"
+            )

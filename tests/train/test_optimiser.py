@@ -3,8 +3,10 @@
 import pytest
 import torch
 from model.shapes import model_of
+from torch import nn
 
 from headstart.train.optimiser import adamw, layer_scales, moments, put_moments, rate_schedule, set_rate
+from headstart.train.tables import lazy_tables
 
 
 def test_the_rate_rises_straight_and_falls_to_the_floor() -> None:
@@ -71,3 +73,55 @@ def test_the_memory_survives_being_written() -> None:
     take_step(other, second, 2)
     for a, b in zip(one.parameters(), other.parameters()):
         assert torch.equal(a, b)
+
+
+@pytest.fixture
+def large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headstart.train.tables.MANY_ROWS", 20)
+
+
+def names_of(model: nn.Module, tables: list[nn.Parameter]) -> set[str]:
+    return {name for name, parameter in model.named_parameters() if any(parameter is table for table in tables)}
+
+
+@pytest.mark.usefixtures("large_tables")
+def test_only_tables_of_which_few_rows_are_read_are_lazy() -> None:
+    lm, tied, classifier = model_of("lm"), model_of("lm", tied=True), model_of("classify")
+    assert names_of(lm, lazy_tables(lm, sampled=False)) == {"body.embedding.weight"}
+    assert names_of(lm, lazy_tables(lm, sampled=True)) == {"body.embedding.weight", "head.weight", "head.bias"}
+    assert names_of(tied, lazy_tables(tied, sampled=False)) == set()
+    assert names_of(tied, lazy_tables(tied, sampled=True)) == {"body.embedding.weight", "head.bias"}
+    assert names_of(classifier, lazy_tables(classifier, sampled=False)) == {"body.embedding.weight"}
+    adamw(classifier, weight_decay=0.0, betas=(0.9, 0.99), scales={"body.": 0.0})
+    assert not classifier.get_submodule("body.embedding").sparse
+
+
+@pytest.mark.usefixtures("large_tables")
+@pytest.mark.parametrize("betas", [(0.9, 0.99), (0.9, 0.999)])
+def test_a_classifier_learns_as_with_a_dense_optimiser(betas: tuple[float, float]) -> None:
+    """Its embedding's rows sleep while no batch reads them; whoever reads them sees no difference."""
+    lazy, dense = model_of("classify").train(), model_of("classify").train()
+    dense.load_state_dict(lazy.state_dict())
+    ours = adamw(lazy, weight_decay=0.1, betas=betas)
+    theirs = torch.optim.AdamW(
+        [
+            {"params": [p for p in dense.parameters() if (p.dim() > 1) == decays], "weight_decay": 0.1 * decays}
+            for decays in (True, False)
+        ],
+        betas=betas,
+    )
+    draw = torch.Generator().manual_seed(0)
+    for step in range(30):
+        ids, labels = torch.randint(50, (2, 4), generator=draw), torch.randint(2, (2,), generator=draw)
+        losses = [nn.functional.cross_entropy(model(ids, torch.full((2,), 4)), labels) for model in (lazy, dense)]
+        assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-3, abs=1e-4)
+        for loss, optimiser in zip(losses, (ours, theirs)):
+            for group in optimiser.param_groups:
+                group["lr"] = 1e-3 * (1 + step % 3)
+            loss.backward()
+            optimiser.step()
+            optimiser.zero_grad()
+    assert lazy.get_submodule("body.embedding").sparse
+    ours.wake_all()
+    tables = [model.get_parameter("body.embedding.weight") for model in (lazy, dense)]
+    torch.testing.assert_close(*tables, rtol=1e-3, atol=1e-4)
