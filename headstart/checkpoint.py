@@ -1,7 +1,9 @@
 """A saved model: its weights, its shape, its tokenizer, its labels and where it comes from, in one folder."""
 
+import errno
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,11 +18,11 @@ from headstart.config import build as build_settings
 from headstart.errors import CheckpointError, ConfigError
 from headstart.model.bill import bill, total
 from headstart.model.models import Pooling, Task, build
-from headstart.model.shape import Shape
+from headstart.model.shape import MOST, Shape
 from headstart.text.tokenizer import Tokenizer
 from headstart.whole import find_whole, write_whole
 
-CARD, WEIGHTS, TOKENIZER = "card.json", "model.safetensors", "tokenizer"
+CARD, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER = "card.json", "model.safetensors", "tokenizer", "source_tokenizer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,8 @@ class Card:
     temperature: float = 1.0
     keep: Literal["start", "end", "both"] = "start"  # of a text that is longer than the context
     tokenizer: str = ""
+    source_tokenizer: str = ""  # of a translator that reads with another one than it writes with
+    source_vocabulary: int = 0  # of a translator whose reader has a table of its own
     step: int = 0
     scores: dict[str, float] = field(default_factory=dict)
     parent: str = ""
@@ -45,12 +49,21 @@ class Card:
             raise ValueError(f"a {self.task} model cannot be causal = {self.causal}")
         if (self.task == "classify") != bool(self.labels):
             raise ValueError(f"a {self.task} model with {len(self.labels)} labels")
+        if not 0 <= self.source_vocabulary <= MOST["vocabulary"]:
+            raise ValueError(f"source_vocabulary is {self.source_vocabulary}")
         if not 0 < self.temperature < math.inf:
             raise ValueError(f"temperature is {self.temperature}")
 
     def build(self) -> nn.Module:
         classes = max(len(self.labels), 1)
-        return build(self.task, self.shape, causal=self.causal, classes=classes, pooling=self.pooling)
+        return build(
+            self.task,
+            self.shape,
+            causal=self.causal,
+            classes=classes,
+            pooling=self.pooling,
+            source_vocabulary=self.source_vocabulary,
+        )
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,11 @@ class Saved:
             raise CheckpointError(f"{self.folder}: saved without a tokenizer, so it cannot read text")
         return Tokenizer.load(self.folder / TOKENIZER)
 
+    @property
+    def source_tokenizer(self) -> Tokenizer:
+        """What a translator reads with."""
+        return Tokenizer.load(self.folder / SOURCE_TOKENIZER) if self.card.source_tokenizer else self.tokenizer
+
 
 def save(
     folder: Path,
@@ -74,17 +92,21 @@ def save(
     card: Card,
     tokenizer: Tokenizer | None = None,
     *,
+    source_tokenizer: Tokenizer | None = None,
     also: Callable[[Path], None] = lambda folder: None,
 ) -> None:
     """Write a model whole or not at all; `also` may add files, such as the state of a training."""
     card = replace(card, tokenizer=tokenizer.hash) if tokenizer else card
+    card = replace(card, source_tokenizer=source_tokenizer.hash) if source_tokenizer else card
 
     def fill(new: Path) -> None:
         weights = {name: value.detach().contiguous() for name, value in model.named_parameters()}
-        save_file(weights, new / WEIGHTS)
+        write_tensors(weights, new / WEIGHTS)
         (new / CARD).write_text(json.dumps(asdict(card), indent=1, ensure_ascii=False) + "\n", "utf-8")
         if tokenizer:
             tokenizer.save(new / TOKENIZER)
+        if source_tokenizer:
+            source_tokenizer.save(new / SOURCE_TOKENIZER)
         also(new)
 
     write_whole(folder, fill)
@@ -100,6 +122,8 @@ def load(run: Path, device: torch.device | str = "cpu") -> Saved:
     saved = Saved(folder, card, model.to(device).eval())
     if card.tokenizer and saved.tokenizer.hash != card.tokenizer:
         raise CheckpointError(f"{folder / TOKENIZER}: not the tokenizer that this model was trained with")
+    if card.source_tokenizer and saved.source_tokenizer.hash != card.source_tokenizer:
+        raise CheckpointError(f"{folder / SOURCE_TOKENIZER}: not the tokenizer that this model was trained with")
     return saved
 
 
@@ -127,6 +151,15 @@ def read_card(folder: Path) -> Card:
         return replace(build_settings(Card, table, str(path)), scores=scores)
     except (ValueError, TypeError, AttributeError, OSError, RecursionError, ConfigError) as problem:
         raise CheckpointError(f"{path}: not the card of a saved model: {problem}") from None
+
+
+def write_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    """What the system says against it, a full disk for instance, is raised as the OSError it is."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as problem:
+        number = re.search(r"os error (\d+)", str(problem))
+        raise OSError(int(number[1]) if number else errno.EIO, str(problem), str(path)) from None
 
 
 def read_tensors(path: Path, about: int) -> dict[str, Tensor]:
@@ -162,4 +195,5 @@ def put(weights: dict[str, Tensor], model: nn.Module, path: Path) -> None:
 
 
 def _parameters(card: Card) -> int:
-    return total(bill(card.shape, card.task, classes=max(len(card.labels), 1)))
+    classes = max(len(card.labels), 1)
+    return total(bill(card.shape, card.task, classes=classes, source_vocabulary=card.source_vocabulary))

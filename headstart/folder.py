@@ -27,7 +27,7 @@ def whole_folder(folder: Path, marker: str, *, private: bool = True) -> Iterator
     old = folder.with_name(folder.name + ".old") if private else _free_name(folder)
     for path in (folder, fresh, old):
         _check_ours(path, marker)
-    shutil.rmtree(fresh, ignore_errors=True)
+    _remove(fresh, marker)
     fresh.mkdir(parents=True)
     (fresh / marker).touch()
     try:
@@ -35,16 +35,16 @@ def whole_folder(folder: Path, marker: str, *, private: bool = True) -> Iterator
         for path in (*fresh.rglob("*"), fresh):
             _flush(path)
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
+        _remove(fresh, marker)
         raise
     replaces = folder.exists()
     if replaces:
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old, marker)
         folder.rename(old)
     fresh.rename(folder)
     _flush(folder.parent)
     if replaces or private:
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old, marker)
 
 
 def _free_name(folder: Path) -> Path:
@@ -69,6 +69,16 @@ def is_occupied(folder: Path) -> bool:
 def _check_ours(path: Path, marker: str) -> None:
     if is_occupied(path) and not (path / marker).is_file():
         raise FileExistsError(errno.EEXIST, "it holds something else and would be lost", str(path))
+
+
+def _remove(folder: Path, marker: str) -> None:
+    """The marker goes last: what is left by a kill in between is still known as ours."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != marker:
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _flush(path: Path) -> None:

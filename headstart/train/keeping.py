@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
-from headstart.checkpoint import Card, put, read_tensors, save
+from headstart.checkpoint import Card, put, read_tensors, save, write_tensors
 from headstart.errors import CheckpointError
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.optimiser import moments, put_moments
+from headstart.train.rows import RowAdamW
 from headstart.whole import find_whole
 
 MOMENTS, MEMORY = "moments.safetensors", "memory.json"
@@ -38,18 +39,24 @@ class Memory:
 
 
 def keep(
-    folder: Path, model: nn.Module, card: Card, tokenizer: Tokenizer, optimiser: torch.optim.Optimizer, memory: Memory
+    folder: Path,
+    model: nn.Module,
+    card: Card,
+    tokenizer: Tokenizer,
+    optimiser: torch.optim.Optimizer,
+    memory: Memory,
+    source_tokenizer: Tokenizer | None = None,
 ) -> None:
     """Save a model together with the state of its training, whole or not at all."""
 
     def also(new: Path) -> None:
-        save_file(moments(model, optimiser), new / MOMENTS)
+        write_tensors(moments(model, optimiser), new / MOMENTS)
         (new / MEMORY).write_text(json.dumps(asdict(memory)) + "\n", "utf-8")
 
-    save(folder, model, replace(card, step=memory.step), tokenizer, also=also)
+    save(folder, model, replace(card, step=memory.step), tokenizer, source_tokenizer=source_tokenizer, also=also)
 
 
-def go_on(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> Memory:
+def go_on(folder: Path, model: nn.Module, optimiser: RowAdamW) -> Memory:
     """Put model and optimiser back to where they were; a fresh memory where nothing was saved yet."""
     if not folder.exists() and not folder.with_name(folder.name + ".old").exists():
         return Memory()

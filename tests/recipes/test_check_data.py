@@ -1,5 +1,6 @@
 """`check data` counts, names and drops what a user would be ashamed to publish."""
 
+import codecs
 import csv
 import gzip
 import json
@@ -154,6 +155,28 @@ def test_kept_lines_are_copied_as_they_were(tmp_path: Path) -> None:
     checked({"train": str(tmp_path / "train.csv")}, drop=tmp_path / "out")
     new = (tmp_path / "out" / "train" / "train.csv").read_bytes().decode()
     assert new == old[: old.index("b,Two")] + 'b,"Three",x'  # two labels for one text: both went
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark", "plain"),
+    [
+        ("utf-8", codecs.BOM_UTF8, "utf-8"),
+        ("utf-8", b"", "utf-8"),
+        ("utf-8-sig", codecs.BOM_UTF8, "utf-8"),
+        ("utf-8-sig", b"", "utf-8"),
+        ("utf-16", codecs.BOM_UTF16_LE, "utf-16-le"),
+        ("utf-16", codecs.BOM_UTF16_BE, "utf-16-be"),
+        ("utf-16-be", codecs.BOM_UTF16_BE, "utf-16-be"),
+        ("utf-16-be", b"", "utf-16-be"),
+        ("utf-32", codecs.BOM_UTF32_BE, "utf-32-be"),
+        ("windows-1252", b"", "windows-1252"),
+    ],
+)
+def test_a_copy_begins_with_the_mark_of_its_file(encoding: str, mark: bytes, plain: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_bytes(mark + "text\nÉté\nété\nNoël\n".encode(plain))
+    check_data(name_inputs(train=str(path), reading=Reading(encoding=encoding)), drop=tmp_path / "out")
+    assert (tmp_path / "out" / "train" / "train.csv").read_bytes() == mark + "text\nÉté\nNoël\n".encode(plain)
 
 
 PACKINGS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {

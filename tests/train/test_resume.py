@@ -10,10 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.errors import CheckpointError, RunError
 from headstart.recipes import training
+from headstart.recipes.objectives import Name
 from headstart.recipes.pretrain import Pretrained, pretrain
 from headstart.recipes.stopping import StopRule
 from headstart.train.lock import Lock
@@ -80,6 +82,23 @@ def test_resumed_runs_end_with_the_same_bytes(
     go(tmp_path / "run", corpus, resume=True)
     assert weights(tmp_path / "run") == weights(whole)
     assert metrics(tmp_path / "run") == metrics(whole)
+
+
+@pytest.mark.parametrize("objective", ["masked", "bert"])
+def test_every_objective_resumes(objective: Name, corpus: str, tmp_path: Path) -> None:
+    def run(folder: Path, *, resume: bool = False) -> None:
+        settings, stop = small_settings("train.accumulate=2"), StopRule(steps=12)
+        pretrain([corpus], folder, settings=settings, stop=stop, objective=objective, resume=resume, seed=3)
+
+    run(tmp_path / "whole")
+    for place in (3, 7):
+        with pytest.MonkeyPatch.context() as patch:
+            stop_at(patch, place, RuntimeError("the lights went out"))
+            with pytest.raises(RuntimeError, match="lights"):
+                run(tmp_path / "run", resume=True)
+    run(tmp_path / "run", resume=True)
+    assert weights(tmp_path / "run") == weights(tmp_path / "whole")
+    assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
 
 
 def test_a_signal_saves_and_says_where(whole: Path, corpus: str, tmp_path: Path) -> None:
@@ -164,19 +183,20 @@ def test_a_damaged_state_is_named(whole: Path, corpus: str, tmp_path: Path) -> N
 def test_a_full_disk_ends_in_a_clear_error_with_the_old_checkpoint(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    from headstart.train import keeping
+    from headstart import checkpoint
 
     run, calls = tmp_path / "run", []
 
-    def full(*words: object) -> None:
-        calls.append(words)
-        if len(calls) > 2:
-            raise OSError(28, "No space left on device")
-        save_file(*words)  # type: ignore[arg-type]
+    def full(tensors: dict[str, Tensor], path: Path) -> None:
+        calls.append(path)
+        if len(calls) > 5:  # two saves of weights and moments, and one of the best weights
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        save_file(tensors, path)
 
-    monkeypatch.setattr(keeping, "save_file", full)
+    monkeypatch.setattr(checkpoint, "save_file", full)
     with pytest.raises(CheckpointError, match="the disk is full"):
         go(run, corpus)
     monkeypatch.undo()

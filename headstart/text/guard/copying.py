@@ -17,6 +17,7 @@ from headstart.errors import DataError
 from headstart.text.guard.inputs import Input
 from headstart.text.guard.parts import Part
 from headstart.text.reading.archives import unpack
+from headstart.text.reading.byte_order import LONGEST_MARK, split_mark
 from headstart.text.reading.opening import read_lines
 from headstart.text.reading.sources import Source
 from headstart.text.records import Reading
@@ -54,7 +55,10 @@ def _line_table(part: Part, source: str, dropped: np.ndarray) -> tuple[np.ndarra
 
 def _copy_lines(source: Source, file: IO[bytes], starts: np.ndarray, gone: np.ndarray, reading: Reading) -> None:
     """A line belongs to the last row that started: a quoted field or a block may run over several."""
-    text = io.TextIOWrapper(file, encoding=reading.encoding, newline="")
+    head = next(unpack(source, reading), b"")[:LONGEST_MARK]
+    mark, encoding = split_mark(head, reading.encoding)
+    file.write(mark)
+    text = io.TextIOWrapper(file, encoding=encoding, newline="")
     upcoming = iter(zip(starts.tolist(), gone.tolist()))
     start, goes = next(upcoming, (0, False))
     dropping = False

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import math
 import shlex
 import zlib
 from collections.abc import Callable, Iterator
@@ -97,15 +98,18 @@ def _zstd_chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _check_limits(source: Source, reading: Reading, size: int, produced: int) -> None:
+    gigabytes = reading.largest_gigabytes
     if produced > max(reading.largest_ratio * size, BOMB_FLOOR):
+        # How far it goes on is not known without unpacking it; a ratio that reaches the other limit is enough.
+        enough = math.ceil(min(max(gigabytes * 1e9, produced), 1e18) / size)
         raise DataError(
-            f"{source.name}: unpacks to more than {reading.largest_ratio} times its {size:,} bytes, as a"
-            f" decompression bomb does; if you trust it, --set reading.largest_ratio={reading.largest_ratio * 10}"
+            f"{source.name}: unpacks to more than {reading.largest_ratio} times its {size:,} bytes, as a decompression"
+            f" bomb does; if you trust it, --set reading.largest_ratio={enough} lets it grow to {gigabytes:g} GB"
         )
-    if produced > reading.largest_gigabytes * 1e9:
+    if produced > gigabytes * 1e9:
         raise DataError(
-            f"{source.name}: unpacks to more than {reading.largest_gigabytes:g} GB; if you trust it,"
-            f" --set reading.largest_gigabytes={reading.largest_gigabytes * 10:g}"
+            f"{source.name}: unpacks to more than {gigabytes:g} GB; if you trust it,"
+            f" --set reading.largest_gigabytes={gigabytes * 10:g}"
         )
 
 
