@@ -9,12 +9,33 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app, check
 from headstart.cli.show import bytes_read, note, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
+from headstart.errors import ConfigError
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
 Seed = Annotated[int, typer.Option(help="Fixes the first weights, the order and the dropout.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+Objective = Annotated[
+    Literal["causal", "masked", "bert"] | None,
+    typer.Option(
+        help="causal: predict the next token. masked: guess hidden tokens from both sides. "
+        "bert: masked, and whether one text follows another."
+    ),
+]
+Board = Annotated[bool, typer.Option("--tensorboard", help="Also write what TensorBoard shows to OUT/tensorboard.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of the files, where it is not UTF-8.")]
+
+HELD_OUT = {
+    "causal": "loss {held_out_loss:.3f}, perplexity {perplexity:.1f}, {bits_per_byte:.3f} bits per byte",
+    "masked": "loss {masked_loss:.3f} for a hidden token",
+    "bert": "loss {masked_loss:.3f} for a hidden token and {next_sentence_loss:.3f} for the next sentence, "
+    "which is told right {next_sentence_accuracy:.1%} of the time",
+}
+NEXT = {
+    "causal": 'headstart generate {} "Once upon a time"',
+    "masked": 'headstart fill {} "Once upon a <mask>."',
+    "bert": 'headstart fill {} "Once upon a <mask>."',
+}
 
 
 def as_overrides(given: Mapping[str, object]) -> list[str]:
@@ -27,7 +48,12 @@ def pretrain(
     corpus: Annotated[list[str], typer.Argument(help="Files or folders of text; - for standard input.")],
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
     preset: Preset = "tiny",
+    objective: Objective = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Go on with the weights of this run, its tokenizer and its shape.")
+    ] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
+    whole_words: Annotated[bool, typer.Option("--whole-words", help="Hide whole words, not pieces of them.")] = False,
     minutes: Annotated[float, typer.Option(help="Stop after about so many minutes; a probe fixes the steps.")] = 0.0,
     epochs: Annotated[float, typer.Option(help="Stop after so many passes over the corpus.")] = 0.0,
     steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
@@ -44,11 +70,14 @@ def pretrain(
     overrides: Overrides = None,
     resume: Resume = False,
     force: Force = False,
+    tensorboard: Board = False,
     as_json: Json = False,
 ) -> None:
-    """Pretrain a language model on raw text, by predicting the next token.
+    """Pretrain a model on raw text: by predicting the next token, or by guessing hidden ones from both sides.
 
     Try: headstart pretrain reviews.txt --out runs/lm --minutes 20
+
+    Then, on text nearer to your task: headstart pretrain domain.txt --from runs/lm --out runs/lm2 --minutes 10
     """
     from dataclasses import asdict
 
@@ -57,8 +86,12 @@ def pretrain(
     from headstart.recipes.settings import read_settings
     from headstart.recipes.stopping import StopRule
 
+    shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
+    if shaping and start is not None:
+        raise ConfigError(f"--set {shaping}: the shape is that of {start}, whose weights go on; leave it out")
     given = {
         "train.save_every": save_every,
+        "data.whole_words": "true" if whole_words else None,
         "reading.text_column": text_column,
         "reading.documents": documents,
         "reading.encoding": encoding,
@@ -71,29 +104,29 @@ def pretrain(
             out,
             settings=settings,
             stop=stop,
+            objective=objective,
+            start=start,
             tokenizer=tokenizer,
             seed=seed,
             device=device,
             resume=resume,
             force=force,
+            tensorboard=tensorboard,
             say=note,
             watch=bar.watch,
             begin=bar.begin,
             show_reading=bytes_read,
         )
     if as_json:
-        say_json(asdict(done))
+        say_json({**asdict(done), "ledger": done.ledger.to_json()})
         return
-    scores = done.scores
-    say(
-        f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Held-out text: "
-        f"loss {scores['held_out_loss']:.3f}, perplexity {scores['perplexity']:.1f}, "
-        f"{scores['bits_per_byte']:.3f} bits per byte."
-    )
+    say(done.ledger.sentence())
+    figures = HELD_OUT[done.objective].format(**done.scores)
+    say(f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Held-out text: {figures}.")
     for sentence in done.notes:
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart finetune TRAIN --from {out} --out runs/clf")
-    say(f'      or: headstart generate {out} "Once upon a time"')
+    say(f"      or: {NEXT[done.objective].format(out)}")
 
 
 @app.command()
@@ -109,6 +142,9 @@ def finetune(
     ] = None,
     preset: Annotated[str, typer.Option(help="The shape, with --from scratch.")] = "tiny",
     tokenizer: Annotated[Path | None, typer.Option(help="With --from scratch; without it one is trained.")] = None,
+    bidirectional: Annotated[
+        bool, typer.Option("--bidirectional", help="With --from scratch: a body that looks both ways.")
+    ] = False,
     text_column: TextColumn = None,
     label_column: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
     encoding: Encoding = None,
@@ -118,9 +154,12 @@ def finetune(
     overrides: Overrides = None,
     resume: Resume = False,
     force: Force = False,
+    tensorboard: Board = False,
     as_json: Json = False,
 ) -> None:
     """Swap the head of a pretrained run for a class head and fine-tune it on labels.
+
+    A column text_b makes it a task on pairs of texts.
 
     Try: headstart finetune train.csv --from runs/lm --out runs/clf
     """
@@ -137,6 +176,8 @@ def finetune(
         "reading.label_column": label_column,
         "reading.encoding": encoding,
     }
+    if bidirectional and start != "scratch":
+        raise ConfigError(f"--bidirectional: only with --from scratch; {start} brings its own body")
     settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
     with TrainingBar("fine-tuning") as bar, saved_on_interrupt(out):
         done = finetune_files(
@@ -146,10 +187,12 @@ def finetune(
             start=None if start == "scratch" else Path(start),
             settings=settings,
             tokenizer=tokenizer,
+            causal=not bidirectional,
             seed=seed,
             device=device,
             resume=resume,
             force=force,
+            tensorboard=tensorboard,
             say=note,
             watch=bar.watch,
             begin=bar.begin,
@@ -179,6 +222,7 @@ def finetune(
 def check_resume(
     corpus: Annotated[list[str] | None, typer.Option(help="Your text; made-up text without it. Repeatable.")] = None,
     preset: Preset = "tiny",
+    objective: Objective = None,
     tokenizer: Annotated[Path | None, typer.Option(help="Your tokenizer.")] = None,
     steps: Annotated[int, typer.Option(help="Length of the runs.")] = 12,
     kills: Annotated[int, typer.Option(help="How often the run is killed.")] = 2,
@@ -197,6 +241,7 @@ def check_resume(
 
     read_settings(preset, config, overrides or ())
     options = ["--preset", preset]
+    options += ["--objective", objective] if objective else []
     options += ["--tokenizer", str(tokenizer)] if tokenizer else []
     options += ["--config", str(config)] if config else []
     options += [word for override in overrides or () for word in ("--set", override)]

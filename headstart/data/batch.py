@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 IGNORED = -100  # a target that counts for nothing, as torch's cross-entropy has it
+TARGETS = ("targets", "labels", "follows")  # what may be asked of a batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,12 @@ class Batch:
         rows = {name: value[rank::world] for name, value in self.tensors().items()}
         if not len(next(iter(rows.values()))):
             rows = {name: value[:1] for name, value in self.tensors().items()}
-            rows |= {name: torch.full_like(rows[name], IGNORED) for name in ("targets", "labels") if name in rows}
+            rows |= {name: torch.full_like(rows[name], IGNORED) for name in TARGETS if name in rows}
         return replace(self, **rows)
+
+    def tokens(self) -> int:
+        """Positions computed."""
+        return self.tensors()["ids"].numel()
 
     def tensors(self) -> dict[str, Tensor]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}

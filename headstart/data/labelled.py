@@ -28,7 +28,7 @@ class LabelledBatch(Batch):
 
 
 class LabelledTexts:
-    """Without `labels`, texts to be labelled; with `second`, pairs of texts.
+    """Without `labels`, texts to be labelled; with `second`, pairs of texts, but for those whose second is empty.
 
     With `shuffle` other batches each epoch, for learning; without, the longest first, for evaluation.
     """
@@ -52,7 +52,8 @@ class LabelledTexts:
         assert len(labels) in (0, len(ids)), "a label for each text"
         assert len(second) in (0, len(ids)), "a second text for each text"
         self.pairs, self.pad = bool(second), pad
-        self.laid = [frame.lay(a, second[row] if second else None, context, keep) for row, a in enumerate(ids)]
+        others = [b if len(b) else None for b in second] or [None] * len(ids)
+        self.laid = [frame.lay(a, b, context, keep) for a, b in zip(ids, others)]
         self.labels = np.array(labels if len(labels) else [IGNORED] * len(ids), np.int64)
         self.lengths = np.array([len(laid.ids) for laid in self.laid])
         self.truncated = sum(laid.truncated for laid in self.laid)

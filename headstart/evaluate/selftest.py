@@ -1,4 +1,4 @@
-"""Is this model what it claims to be? Six questions, put to the user's own weights."""
+"""Is this model what it claims to be? Questions put to the user's own weights."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,7 +13,9 @@ from headstart.model.masks import real_positions
 from headstart.model.models import Classifier, LanguageModel, Translator
 
 TOLERANCE = 1e-4  # of the largest value compared; float32 sums in another order differ by about 1e-6
-LENGTH, ROWS, PAD = 12, 3, 1
+LENGTH, ROWS, PAD = 12, 3, 1  # shorter where fewer positions were learnt
+
+ONE_POSITION = "only one position was learnt: there is nothing beside it"
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,8 @@ class Check:
 
 
 def check_model(model: nn.Module, device: torch.device | str = "cpu", seed: int = 0) -> list[Check]:
-    """Put all six questions to a model, in evaluation mode and float32; the model is left as it was."""
+    """Put all questions to a model, in evaluation mode and float32; the model is left as it was."""
     model = deepcopy(model).float().to(device).eval()
-    if _writer(model).shape.context < LENGTH and _writer(model).shape.positions == "learned":
-        return [Check("long enough", None, f"fewer than {LENGTH} positions were learnt: too few to tell anything")]
     ids = _random_ids(model, seed).to(device)
     with torch.no_grad():
         return [question(model, ids) for question in QUESTIONS]
@@ -38,14 +38,35 @@ def check_model(model: nn.Module, device: torch.device | str = "cpu", seed: int 
 def no_future_leak(model: nn.Module, ids: Tensor) -> Check:
     """What a causal body says at a position must not change when the tokens after it do."""
     name = "no future leak"
-    body = _writer(model)
+    body, half = _writer(model), _half(ids)
     if not body.causal:
         return Check(name, None, "a bidirectional body is meant to see both sides")
+    if not half:
+        return Check(name, None, ONE_POSITION)
     changed = ids.clone()
-    changed[:, LENGTH // 2 :] = changed[:, LENGTH // 2 :].roll(1, dims=0) + 1
+    changed[:, half:] = changed[:, half:].roll(1, dims=0) + 1
     changed %= body.shape.vocabulary
     memory = _memory(model, ids)
-    return _same(name, _run(body, ids, memory)[:, : LENGTH // 2], _run(body, changed, memory)[:, : LENGTH // 2])
+    return _same(name, _run(body, ids, memory)[:, :half], _run(body, changed, memory)[:, :half])
+
+
+def sees_both_sides(model: nn.Module, ids: Tensor) -> Check:
+    """What a bidirectional body says at either end must change with the token at the other end."""
+    name = "sees both sides"
+    body = _reader(model)
+    if body.causal:
+        return Check(name, None, "a causal body must not see what follows")
+    if not _half(ids):
+        return Check(name, None, ONE_POSITION)
+    moved = []
+    for here, there in ((0, -1), (-1, 0)):
+        changed = ids.clone()
+        changed[:, there] = (changed[:, there] + 1) % body.shape.vocabulary
+        moved.append((body(ids) - body(changed))[:, here].abs().max().item())
+    if not min(moved) > 0:
+        blind = "first" if not moved[0] > 0 else "last"
+        return Check(name, False, f"the vector of the {blind} token does not depend on the other end of the text")
+    return Check(name, True, f"the first vector moves by {moved[0]:.1e}, the last by {moved[1]:.1e}")
 
 
 def sees_itself(model: nn.Module, ids: Tensor) -> Check:
@@ -68,19 +89,22 @@ def sees_itself(model: nn.Module, ids: Tensor) -> Check:
 
 def padding_changes_nothing(model: nn.Module, ids: Tensor) -> Check:
     """A text gives the same answer with padding after it, whatever stands in the padding."""
-    short = ids[:, : LENGTH // 2]
-    padded = torch.cat([short, torch.full_like(short, PAD)], dim=1)
-    other = torch.cat([short, ids[:, LENGTH // 2 :]], dim=1)
-    lengths = torch.full((len(ids),), short.size(1), device=ids.device)
+    name, half = "padding changes nothing", _half(ids)
+    if not half:
+        return Check(name, None, ONE_POSITION)
+    short = ids[:, :half]
+    padded = torch.cat([short, torch.full_like(ids[:, half:], PAD)], dim=1)
+    lengths = torch.full((len(ids),), half, device=ids.device)
     alone = _answer(model, short, lengths)
-    first = _same("padding changes nothing", alone, _answer(model, padded, lengths))
-    return first if not first.passed else _same(first.name, alone, _answer(model, other, lengths))
+    first = _same(name, alone, _answer(model, padded, lengths))
+    return first if not first.passed else _same(name, alone, _answer(model, ids, lengths))
 
 
 def batch_changes_nothing(model: nn.Module, ids: Tensor) -> Check:
     """A text gives the same answer alone and beside longer ones."""
-    lengths = torch.tensor([LENGTH, LENGTH // 2, LENGTH // 3], device=ids.device)
-    together = ids.where(real_positions(lengths, LENGTH), PAD)
+    length = ids.size(1)
+    lengths = torch.tensor([length, max(1, length // 2), max(1, length // 3)], device=ids.device)
+    together = ids.where(real_positions(lengths, length), PAD)
     batch = _answer(model, together, lengths)
     alone = [_answer(model, together[i : i + 1, :n], lengths[i : i + 1]) for i, n in enumerate(lengths.tolist())]
     if batch.dim() == 3:
@@ -95,9 +119,9 @@ def cache_changes_nothing(model: nn.Module, ids: Tensor) -> Check:
     body = _writer(model)
     if not body.causal:
         return Check(name, None, "a bidirectional body does not write token by token")
-    memory, pasts = _memory(model, ids), body.empty_pasts()
-    steps = [body(ids[:, :3], memory=memory, pasts=pasts)]
-    steps += [body(ids[:, t : t + 1], memory=memory, pasts=pasts) for t in range(3, LENGTH)]
+    memory, pasts, first = _memory(model, ids), body.empty_pasts(), max(1, ids.size(1) // 4)
+    steps = [body(ids[:, :first], memory=memory, pasts=pasts)]
+    steps += [body(ids[:, t : t + 1], memory=memory, pasts=pasts) for t in range(first, ids.size(1))]
     return _same(name, _run(body, ids, memory), torch.cat(steps, dim=1))
 
 
@@ -106,11 +130,12 @@ def masked_row_is_finite(model: nn.Module, ids: Tensor) -> Check:
     body = _writer(model)
     attention = deepcopy(body.blocks[0].get_submodule("attention"))
     assert isinstance(attention, Attention)
-    mask = torch.ones(LENGTH, LENGTH, dtype=torch.bool, device=ids.device).tril()
-    mask[2] = False
+    length = ids.size(1)
+    mask = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()
+    mask[length // 4] = False
     with torch.enable_grad():
         x = body.embedding(ids).detach().requires_grad_()
-        y = attention(x, Sight(mask, False, torch.arange(LENGTH, device=ids.device)))
+        y = attention(x, Sight(mask, False, torch.arange(length, device=ids.device)))
         (gradient,) = torch.autograd.grad(y.square().sum(), x)
     finite = bool(y.isfinite().all() and gradient.isfinite().all())
     return Check("a fully masked row is finite", finite, "output and gradient" if finite else "NaN or infinite")
@@ -121,13 +146,14 @@ def device_equals_cpu(model: nn.Module, ids: Tensor) -> Check:
     name = "device = CPU"
     if ids.device.type == "cpu":
         return Check(name, None, "this is the CPU")
-    lengths = torch.full((len(ids),), LENGTH)
+    lengths = torch.full((len(ids),), ids.size(1))
     here = _answer(model, ids, lengths.to(ids.device))
     return _same(name, here.cpu(), _answer(deepcopy(model).cpu(), ids.cpu(), lengths), tolerance=1e-3)
 
 
 QUESTIONS: tuple[Callable[[nn.Module, Tensor], Check], ...] = (
     no_future_leak,
+    sees_both_sides,
     sees_itself,
     padding_changes_nothing,
     batch_changes_nothing,
@@ -154,6 +180,16 @@ def _writer(model: nn.Module) -> Body:
     return body
 
 
+def _reader(model: nn.Module) -> Body:
+    """The body that takes in a text: a translator's looks both ways."""
+    return model.reader if isinstance(model, Translator) else _writer(model)
+
+
+def _half(ids: Tensor) -> int:
+    """So many positions have others after them; 0 where there is one position only."""
+    return ids.size(1) // 2
+
+
 def _memory(model: nn.Module, ids: Tensor) -> Tensor | None:
     return model.reader(ids) if isinstance(model, Translator) else None
 
@@ -163,8 +199,10 @@ def _run(body: Body, ids: Tensor, memory: Tensor | None) -> Tensor:
 
 
 def _random_ids(model: nn.Module, seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(_writer(model).shape.vocabulary, (ROWS, LENGTH), generator=generator)
+    generator, shape = torch.Generator().manual_seed(seed), _writer(model).shape
+    length = min(LENGTH, shape.context) if shape.positions == "learned" else LENGTH
+    known = min(shape.vocabulary, _reader(model).shape.vocabulary)
+    return torch.randint(known, (ROWS, length), generator=generator)
 
 
 def _same(name: str, one: Tensor, other: Tensor, tolerance: float = TOLERANCE) -> Check:

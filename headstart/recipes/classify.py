@@ -8,11 +8,13 @@ from headstart.errors import DataError
 from headstart.recipes.finetune import Epoch, FineTuned, finetune
 from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.occupied import clear_run, refuse_occupied
+from headstart.recipes.second_phase import refuse_own_child
 from headstart.recipes.settings import Settings
 from headstart.recipes.training import ignore
 from headstart.text.readers import read_labelled
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
+from headstart.train.board import check_installed
 from headstart.train.loop import Step
 
 
@@ -24,15 +26,24 @@ def finetune_files(
     start: Path | None,
     settings: Settings,
     tokenizer: Path | None = None,
+    causal: bool = True,
     seed: int = 0,
     device: str = "auto",
     resume: bool = False,
     force: bool = False,
+    tensorboard: bool = False,
     say: Callable[[str], None] = ignore,
     watch: Callable[[Step | Epoch], None] = ignore,
     begin: Callable[[int, int], None] = lambda steps, done: None,
 ) -> FineTuned:
-    """Without `valid`, a part of the training rows is held out to choose the epoch on."""
+    """Without `valid`, a part of the training rows is held out to choose the epoch on.
+
+    Without `start`, the body is fresh, and `causal` or not.
+    """
+    if start is not None:
+        refuse_own_child(out, start)
+    if tensorboard:
+        check_installed()
     refuse_occupied(out, force=force, resume=resume)
     rows = read_labelled(train, settings.reading)
     if valid:
@@ -42,7 +53,7 @@ def finetune_files(
         say(f"No --valid: {len(held):,} of {len(rows) + len(held):,} rows are held out to choose the epoch on.")
         if not held:
             raise DataError(f"{train}: too few rows to hold some out; give --valid FILE")
-    cutter = _tokenizer(start, tokenizer, rows, settings, say)
+    cutter = _tokenizer(start, tokenizer, causal, rows, settings, say)
     if force and not resume:
         clear_run(out)
     return finetune(
@@ -53,24 +64,33 @@ def finetune_files(
         settings=settings,
         tokenizer=cutter,
         labels=label_names(rows),
+        causal=causal,
         seed=seed,
         device=device,
         resume=resume,
         save_every=settings.train.save_every,
+        tensorboard=tensorboard,
         watch=watch,
         begin=begin,
     )
 
 
 def _tokenizer(
-    start: Path | None, given: Path | None, rows: list[Row], settings: Settings, say: Callable[[str], None]
+    start: Path | None,
+    given: Path | None,
+    causal: bool,
+    rows: list[Row],
+    settings: Settings,
+    say: Callable[[str], None],
 ) -> Tokenizer:
     """The run's own; from scratch the one that was named, or one trained on the training texts."""
     if start is not None:
         return load(start).tokenizer
     if given is not None:
-        return Tokenizer.load(given)
+        found = Tokenizer.load(given)
+        return found if causal else found.with_bidirectional()
     from headstart.text.subwords import train_tokenizer
 
     say(f"No --tokenizer: one of at most {settings.model.vocabulary:,} pieces is trained on the training texts.")
-    return train_tokenizer((row.text for row in rows), settings.model.vocabulary)
+    texts = (text for row in rows for text in (row.text, row.text_b) if text)
+    return train_tokenizer(texts, settings.model.vocabulary)

@@ -14,7 +14,7 @@ from headstart.config import to_table
 from headstart.data.batch import IGNORED
 from headstart.data.buckets import Bucketing
 from headstart.data.labelled import LabelledTexts
-from headstart.errors import CheckpointError, DataError
+from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.evaluate.calibration import fit_temperature, softmax
 from headstart.evaluate.scores import score
 from headstart.model.init import initialise
@@ -81,6 +81,7 @@ def finetune(
     device: str = "auto",
     resume: bool = False,
     save_every: int = 0,
+    tensorboard: bool = False,
     watch: Callable[[Step | Epoch], None] = ignore,
     begin: Callable[[int, int], None] = lambda steps, done: None,
 ) -> FineTuned:
@@ -121,6 +122,7 @@ def finetune(
         patience=options.patience,
         seed=seed,
         clip=options.clip,
+        tensorboard=tensorboard,
         watch=record.step,
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
@@ -199,7 +201,7 @@ def _model(
             own = saved.folder / "tokenizer"
             raise CheckpointError(f"{start}: was trained with another tokenizer; use its own, {own}")
     shape = replace(shape, dropout=options.dropout, embedding_dropout=max(options.dropout, shape.embedding_dropout))
-    pooling: Pooling = options.pooling if options.pooling != "auto" else ("last" if causal else "mean")
+    pooling = _pooling(options, causal)
     card = Card(task="classify", shape=shape, causal=causal, pooling=pooling, labels=labels, keep=options.keep)
     model = card.build()
     assert isinstance(model, Classifier)
@@ -207,6 +209,18 @@ def _model(
     ledger = all_fresh(model) if saved is None else carry_body(saved, model)
     parent = "" if saved is None else sha256(saved.folder / MANIFEST)
     return model, ledger, replace(card, parent=parent, corpus=saved.card.corpus if saved else "")
+
+
+def _pooling(options: FineTuning, causal: bool) -> Pooling:
+    """Where a text is read: at its last token by a causal body, else at all of them or at `<cls>`."""
+    if options.pooling == "auto":
+        return "last" if causal else "mean"
+    if causal and options.pooling == "first":
+        raise ConfigError(
+            "finetune.pooling is 'first', but the first token of a causal body has seen nothing of the text; "
+            "use 'last' or 'mean'"
+        )
+    return options.pooling
 
 
 def _batches(

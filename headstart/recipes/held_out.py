@@ -1,25 +1,42 @@
-"""Exact scores of a language model on text that it never learnt from."""
+"""Exact scores on text that a model never learnt from."""
 
-import math
+from dataclasses import replace
 
 import torch
 from torch import nn
 
-from headstart.data.windows import CausalWindows
+from headstart.data.hiding import USUAL
+from headstart.recipes.objectives import Objective
 from headstart.recipes.settings import Settings
 from headstart.recipes.training import Scores
 from headstart.text.store import Tokens
+from headstart.text.tokenizer import Tokenizer
 from headstart.train.device import Workers
 from headstart.train.objectives import targets_in
 
+MOST = 3  # sums that an objective gives, at most
+
 
 class HeldOut:
-    """Loss in nats per token, perplexity, and bits per byte, which compare between tokenizers."""
+    """Scores of a model by its objective.
 
-    def __init__(self, objective: nn.Module, tokens: Tokens, settings: Settings, pad: int, workers: Workers):
+    What is hidden, and which texts are paired, is drawn once and for all, and as BERT does whatever the run does:
+    so the figures compare between evaluations, and between runs that cut the same text to the same length.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        model: nn.Module,
+        tokens: Tokens,
+        settings: Settings,
+        tokenizer: Tokenizer,
+        workers: Workers,
+    ):
         self.objective, self.tokens, self.workers = objective, tokens, workers
-        data = settings.data
-        self.windows = CausalWindows(tokens, data.length, data.rows, 0, pad, data.across)
+        self.loss = objective.loss(model)
+        data = replace(settings.data, hide=USUAL.chosen, whole_words=False)
+        self.windows = objective.windows(tokens, data, tokenizer, 0)
         quick = max(1, settings.train.evaluate_tokens // (data.rows * data.length))
         self.batches = min(self.windows.steps(0), quick)
 
@@ -31,13 +48,13 @@ class HeldOut:
 
     @torch.no_grad()
     def _scores(self, batches: int) -> Scores:
-        self.objective.eval()
-        total, count = 0.0, 0
+        self.loss.eval()
+        sums, targets = torch.zeros(MOST, dtype=torch.float64), torch.zeros(MOST, dtype=torch.float64)
         for position in range(self.workers.rank, batches, self.workers.world):
             batch = self.windows.batch(0, position)
-            total += self.objective(batch.to(self.workers.device)).item()
-            count += targets_in(batch)
-        loss = self.workers.add_up(total) / max(1.0, self.workers.add_up(count))
-        targets = len(self.tokens) - self.tokens.documents  # every token but each <sos>
-        bits = loss * targets / max(1, self.tokens.bytes) / math.log(2)
-        return {"held_out_loss": loss, "perplexity": math.exp(min(loss, 700)), "bits_per_byte": bits}
+            found = self.objective.measure(self.loss, batch.to(self.workers.device)).cpu().reshape(-1)
+            asked = targets_in(batch)
+            sums[: len(found)] += found
+            targets[: len(asked)] += asked
+        over_all = [self.workers.add_up(value) for value in (*sums.tolist(), *targets.tolist())]
+        return self.objective.scores(over_all[:MOST], [max(1.0, count) for count in over_all[MOST:]], self.tokens)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from headstart.recipes.run_file import read_run_file
 from headstart.text.guard.facts import facts
 from headstart.text.guard.findings import counts, find
 from headstart.text.guard.parts import scan
@@ -53,15 +55,37 @@ def find_leaks(
 def pretraining_text(
     run: Path, files: Sequence[str], reading: Reading, tokenizer: Tokenizer, fingerprint: str
 ) -> tuple[Iterator[Document] | None, str]:
-    """The corpus from its files, or else from the tokens that the run kept of it, and a phrase on which it is."""
+    """The corpus from its files, or else from the tokens that the run kept of it, and a phrase on which it is.
+
+    A run that went on from another has read that one's text too.
+    """
     if files:
         corpus = Corpus(files, reading)
         same = "the very one" if corpus.fingerprint() == fingerprint else "not the very one"
         return corpus.documents(), f"{', '.join(files)} ({same} that the body was pretrained on, by hash)"
-    if (run / "tokens" / CARD).is_file():
-        store = open_store(run / "tokens")
-        return _decoded(run, tokenizer, store.train, store.valid), f"the tokens kept in {run / 'tokens'}"
-    return None, ""
+    phases = _phases(run)
+    kept = [phase for phase in phases if (phase / "tokens" / CARD).is_file()]
+    if not kept:
+        return None, ""
+    lost = len(phases) - len(kept)
+    missing = f"; the text of {lost} other phase(s) of its pretraining was not found" if lost else ""
+    documents = chain.from_iterable(_stored(phase, tokenizer) for phase in kept)
+    return documents, f"the tokens kept in {', '.join(str(phase / 'tokens') for phase in kept)}{missing}"
+
+
+def _phases(run: Path) -> list[Path]:
+    """A run, the run that it went on from, and so on."""
+    found = [run]
+    while parent := read_run_file(found[-1]).get("run", {}).get("parent", ""):
+        if Path(parent) in found:
+            break
+        found.append(Path(parent))
+    return found
+
+
+def _stored(run: Path, tokenizer: Tokenizer) -> Iterator[Document]:
+    store = open_store(run / "tokens")
+    return _decoded(run, tokenizer, store.train, store.valid)
 
 
 def _decoded(run: Path, tokenizer: Tokenizer, *parts: Tokens) -> Iterator[Document]:

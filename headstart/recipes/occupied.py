@@ -19,7 +19,7 @@ def refuse_occupied(out: Path, *, force: bool = False, resume: bool = False) -> 
 
 def clear_run(out: Path) -> None:
     """Make room for a fresh run; tokens stay, since they are built again only if something changed."""
-    for name in ("best", "last", "best.old", "last.old", "tokenizer"):
+    for name in ("best", "last", "best.old", "last.old", "tokenizer", "source_tokenizer", "points", "tensorboard"):
         shutil.rmtree(out / name, ignore_errors=True)
     for name in ("metrics.jsonl", "run.toml"):
         (out / name).unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from headstart.data.labelled import LabelledTexts
 from headstart.errors import CheckpointError
 from headstart.evaluate.calibration import softmax
 from headstart.model.models import Classifier
+from headstart.recipes.int8 import to_int8
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 
@@ -31,15 +32,19 @@ class Prediction:
     scores: tuple[float, ...]
 
 
-def predict_rows(run: Path, rows: Sequence[Row]) -> list[Prediction]:
-    return [prediction for _, prediction in predict_stream(run, rows)]
+def predict_rows(run: Path, rows: Sequence[Row], *, int8: bool = False) -> list[Prediction]:
+    return [prediction for _, prediction in predict_stream(run, rows, int8=int8)]
 
 
-def predict_stream(run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0) -> Iterator[tuple[Row, Prediction]]:
+def predict_stream(
+    run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0, int8: bool = False
+) -> Iterator[tuple[Row, Prediction]]:
     """Each row with its prediction, block by block, so that a pipe of any length runs in flat memory."""
     saved = load_classifier(run)
     tokenizer, model = saved.tokenizer, saved.model
     assert isinstance(model, Classifier)
+    if int8:
+        to_int8(model)
     source = iter(rows)
     while block := list(islice(source, BLOCK)):
         texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)

@@ -1,50 +1,54 @@
-"""Raw text to a language model: tokens, windows, next-token prediction, held-out scores."""
+"""Raw text to a pretrained model: tokens, windows, an objective, held-out scores."""
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
-from headstart.checkpoint import Card, load
+from headstart.checkpoint import Card, Saved, load
 from headstart.config import to_table
-from headstart.data.windows import CausalWindows
-from headstart.errors import ConfigError
 from headstart.model.init import initialise
-from headstart.model.models import LanguageModel, build
+from headstart.model.models import build
+from headstart.recipes.ground import ShowReading, check_windows, fit_settings, prepare_store, prepare_tokenizer
 from headstart.recipes.held_out import HeldOut
+from headstart.recipes.objectives import OBJECTIVES, Name, Objective
 from headstart.recipes.occupied import clear_run, refuse_occupied
 from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.second_phase import objective_of, read_parent, refuse_own_child
 from headstart.recipes.settings import Settings
 from headstart.recipes.stopping import StopRule, plan_steps
 from headstart.recipes.training import Job, Scores, Watcher, ignore, run
 from headstart.text.reading.corpus import Corpus
-from headstart.text.store import Store, Tokens
-from headstart.text.stream import build_store
+from headstart.text.store import Store
 from headstart.text.tokenizer import Tokenizer
+from headstart.train.board import check_installed
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy, unknown_warning
 from headstart.train.device import Workers, join_workers, resolve_precision
 from headstart.train.lock import Lock
 from headstart.train.memory import keep_freed_memory
-from headstart.train.objectives import NextToken
 from headstart.train.optimiser import adamw, rate_schedule
-
-ShowReading = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+from headstart.train.sampled_loss import Sampler
+from headstart.train.transfer import Ledger, all_fresh, carry_all
+from headstart.whole import MANIFEST, sha256
 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """What a run came to. Losses are in nats per token, over all held-out text."""
+    """What a run came to. Losses are in nats per target, over all held-out text."""
 
     folder: Path
+    objective: Name
     steps: int
     tokens: int
     seconds: float
     scores: Scores
+    ledger: Ledger
     notes: tuple[str, ...]
 
 
@@ -54,11 +58,14 @@ def pretrain(
     *,
     settings: Settings,
     stop: StopRule,
+    objective: Name | None = None,
+    start: Path | None = None,
     tokenizer: Path | None = None,
     seed: int = 0,
     device: str = "auto",
     resume: bool = False,
     force: bool = False,
+    tensorboard: bool = False,
     say: Callable[[str], None] = ignore,
     watch: Watcher = ignore,
     begin: Callable[[int, int], None] = lambda steps, done: None,
@@ -66,73 +73,105 @@ def pretrain(
 ) -> Pretrained:
     """Train on the corpus until `stop`. `say` hears sentences, `watch` steps and scores.
 
+    A run to `start` from brings its weights, its objective, its tokenizer and its shape; the schedule is fresh.
+    Without one a fresh model learns the objective: causal, unless another is named.
     `show_reading(size)` gives what is told the bytes read while the corpus is encoded.
     """
+    if tensorboard:
+        check_installed()
     workers = join_workers(device)
+    if start is not None:
+        refuse_own_child(out, start)
     if workers.first:
         refuse_occupied(out, force=force, resume=resume)
     keep_freed_memory()
+    parent = read_parent(start, objective, tokenizer) if start is not None else None
+    chosen = objective_of(parent) if parent else OBJECTIVES[objective or "causal"]
+    check_windows(settings, chosen, parent.card.shape if parent else settings.model)
     corpus = Corpus(corpus_paths, settings.reading)
     say(f"{len(corpus.files)} file(s), {corpus.bytes / 1e6:,.1f} MB. {corpus.guess}".strip())
     with Lock(out) if workers.first else nullcontext():
         if not resume and workers.first:
             clear_run(out)
-        cutter = _tokenizer(tokenizer, corpus, out, settings, workers, say)
-        settings = _fit_shape(settings, cutter, say)
-        store = _store(corpus, cutter, out, settings, workers, show_reading, say)
+        own = parent.tokenizer if parent else None
+        cutter = own or prepare_tokenizer(tokenizer, chosen, corpus, out, settings, workers, say)
+        settings = fit_settings(settings, cutter, chosen, parent, say)
+        store = prepare_store(corpus, cutter, out / "tokens", settings.data.holdout, workers, show_reading, say)
         torch.manual_seed(seed)
-        model = build("lm", settings.model)
-        assert isinstance(model, LanguageModel)
-        initialise(model)
-        model.to(workers.device)
-        return _train(model, store, cutter, out, settings, stop, seed, workers, resume, say, watch, begin)
+        model, ledger = _model(chosen, settings, parent)
+        scene = _Scene(out, chosen, model.to(workers.device), ledger, _hash(parent), store, cutter, settings, workers)
+        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """All that a training needs, and that is settled before it begins."""
+
+    out: Path
+    objective: Objective
+    model: nn.Module
+    ledger: Ledger
+    parent: str
+    store: Store
+    tokenizer: Tokenizer
+    settings: Settings
+    workers: Workers
+
+    def held_out(self, model: nn.Module) -> HeldOut:
+        return HeldOut(self.objective, model, self.store.valid, self.settings, self.tokenizer, self.workers)
 
 
 def _train(
-    model: LanguageModel,
-    store: Store,
-    cutter: Tokenizer,
-    out: Path,
-    settings: Settings,
+    scene: _Scene,
     stop: StopRule,
     seed: int,
-    workers: Workers,
     resume: bool,
+    tensorboard: bool,
     say: Callable[[str], None],
     watch: Watcher,
     begin: Callable[[int, int], None],
 ) -> Pretrained:
-    train, data = settings.train, settings.data
-    windows = CausalWindows(store.train, data.length, data.rows, seed, cutter.pad, data.across)
-    course, objective = Course(windows), NextToken(model)
+    out, objective, model, store, workers = scene.out, scene.objective, scene.model, scene.store, scene.workers
+    train, shape = scene.settings.train, scene.settings.model
+    windows = objective.windows(store.train, scene.settings.data, scene.tokenizer, seed)
+    sampler = _sampler(scene)
+    course, loss, held_out = Course(windows), objective.loss(model, sampler), scene.held_out(model)
     precision = resolve_precision(train.precision, workers.device)
-    held_out = HeldOut(objective, store.valid, settings, cutter.pad, workers)
-    asked = {**to_table(settings), "stop": vars(stop)}
-    origin = {"objective": "causal", "seed": seed, "tokenizer": cutter.hash, "corpus": store.card.corpus}
+    asked = {**to_table(scene.settings), "stop": vars(stop)}
+    origin = {"objective": objective.name, "seed": seed, "from": scene.parent or "scratch"}
+    origin |= {"tokenizer": scene.tokenizer.hash, "corpus": store.card.corpus}
     found = read_run_file(out).get("run", {}) if resume else {}
     if found:
         note = check_unchanged(out, asked, origin | {k: v for k, v in found.items() if k not in origin})
         if note:
             say(note)
     else:
-        found = origin | plan_steps(objective, course, held_out.quick, stop, train, workers, precision, say)
+        lineage = {"parent": str(Path(scene.ledger.source).resolve().parent)} if scene.parent else {}
+        found = origin | lineage | plan_steps(loss, course, held_out.quick, stop, train, workers, precision, say)
         if workers.first:
             write_run_file(out, asked, found)
     workers.wait()
     steps, every = int(found["steps"]), int(found["evaluate_every"])
-    warm = max(50, round(2 * train.warmup * steps))
-    dead = Watch(math.log(settings.model.vocabulary), _unigram(store.train), warm)
+    dead = Watch(
+        uniform=math.log(shape.vocabulary) + objective.blind,
+        unigram=_unigram(scene),
+        warm=max(50, round(2 * train.warmup * steps)),
+    )
     begin(steps, 0)
     job = Job(
         folder=out,
         model=model,
-        objective=objective,
+        objective=loss,
         course=course,
-        optimiser=adamw(model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2)),
+        optimiser=adamw(
+            model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2), sampled=sampler is not None
+        ),
         rate_at=rate_schedule(train.rate, steps, warmup=train.warmup, decay=train.decay, floor=train.floor),
         steps=steps,
-        card=Card(task="lm", shape=settings.model, corpus=store.card.corpus),
-        tokenizer=cutter,
+        card=Card(
+            task=objective.task, shape=shape, causal=objective.causal, parent=scene.parent, corpus=store.card.corpus
+        ),
+        tokenizer=scene.tokenizer,
         workers=workers,
         evaluate=lambda memory: held_out.quick(),
         evaluates_at=lambda step: step % every == 0 or step == steps,
@@ -143,64 +182,48 @@ def _train(
         clip=train.clip,
         accumulate=train.accumulate,
         precision=precision,
+        tensorboard=tensorboard,
         see=lambda step: dead.see(step.number, step.loss, step.norm),
         watch=watch,
     )
     memory = run(job, resume=resume)
+    scores = scene.held_out(load(out / "best").model.to(workers.device)).whole()
     notes = [windows.note, unknown_warning(store.card.train.unknown, store.card.train.count)]
-    best = load(out / "best").model
-    assert isinstance(best, LanguageModel)
-    scores = HeldOut(NextToken(best.to(workers.device)), store.valid, settings, cutter.pad, workers).whole()
-    notes.append(dead.judge(memory.step, scores["held_out_loss"]))
-    return Pretrained(out, memory.step, memory.tokens, memory.seconds, scores, tuple(n for n in notes if n))
+    notes.append(dead.judge(memory.step, scores.get("masked_loss", scores["held_out_loss"])))
+    return Pretrained(
+        folder=out,
+        objective=objective.name,
+        steps=memory.step,
+        tokens=memory.tokens,
+        seconds=memory.seconds,
+        scores=scores,
+        ledger=scene.ledger,
+        notes=tuple(note for note in notes if note),
+    )
 
 
-def _unigram(tokens: Tokens) -> float:
-    """The entropy of single tokens in the first million."""
-    return unigram_entropy(np.bincount(tokens.ids[:1_000_000]).tolist())
+def _model(objective: Objective, settings: Settings, parent: Saved | None) -> tuple[nn.Module, Ledger]:
+    if parent is not None:
+        return parent.model, carry_all(parent)
+    model = build(objective.task, settings.model)
+    initialise(model)
+    return model, all_fresh(model)
 
 
-def _tokenizer(
-    given: Path | None, corpus: Corpus, out: Path, settings: Settings, workers: Workers, say: Callable[[str], None]
-) -> Tokenizer:
-    """The tokenizer that was named, or one trained on the corpus and kept in the run."""
-    if given is not None:
-        return Tokenizer.load(given)
-    own = out / "tokenizer"
-    if workers.first and not own.exists():
-        from headstart.text.subwords import train_tokenizer
-
-        say(f"Training a tokenizer of {settings.model.vocabulary:,} pieces on the corpus.")
-        texts = (document.text for document in corpus.documents())
-        train_tokenizer(texts, settings.model.vocabulary).save(own)
-    workers.wait()
-    return Tokenizer.load(own)
+def _sampler(scene: _Scene) -> Sampler | None:
+    """What draws the tokens of a sampled loss; None where the loss is exact."""
+    train, vocabulary = scene.settings.train, scene.tokenizer.size
+    if not train.samples(vocabulary):
+        return None
+    return Sampler.of(scene.store.train.ids, vocabulary, train.negatives, scene.workers.device)
 
 
-def _fit_shape(settings: Settings, cutter: Tokenizer, say: Callable[[str], None]) -> Settings:
-    """The vocabulary is the tokenizer's; windows fit the context."""
-    shape = settings.model
-    if cutter.size != shape.vocabulary:
-        say(f"The tokenizer has {cutter.size:,} ids, so model.vocabulary is {cutter.size}, not {shape.vocabulary}.")
-        shape = replace(shape, vocabulary=cutter.size)
-    if settings.data.length > shape.context:
-        raise ConfigError(f"data.length is {settings.data.length}, but model.context only {shape.context}")
-    return replace(settings, model=shape)
+def _hash(parent: Saved | None) -> str:
+    return sha256(parent.folder / MANIFEST) if parent else ""
 
 
-def _store(
-    corpus: Corpus,
-    cutter: Tokenizer,
-    out: Path,
-    settings: Settings,
-    workers: Workers,
-    show_reading: ShowReading,
-    say: Callable[[str], None],
-) -> Store:
-    from headstart.text.store import open_store
-
-    if workers.first:
-        with show_reading(corpus.bytes) as advance:
-            build_store(corpus, cutter, out / "tokens", holdout=settings.data.holdout, advance=advance, say=say)
-    workers.wait()
-    return open_store(out / "tokens")
+def _unigram(scene: _Scene) -> float:
+    """The entropy of single tokens in the first million, as far as they are predicted at all."""
+    counts = np.bincount(scene.store.train.ids[:1_000_000], minlength=scene.tokenizer.size)
+    counts[list(scene.objective.never(scene.tokenizer))] = 0
+    return unigram_entropy(counts.tolist())

@@ -17,6 +17,7 @@ from headstart.train.device import Workers
 from headstart.train.journal import Journal
 from headstart.train.keeping import Memory, go_on, keep
 from headstart.train.loop import TORN, Step, fit, gradient_scaler
+from headstart.train.rows import RowAdamW
 from headstart.train.signals import Interrupted, Stopper
 
 Scores = dict[str, float]
@@ -38,7 +39,7 @@ class Job:
     model: nn.Module
     objective: nn.Module
     course: Course
-    optimiser: torch.optim.Optimizer
+    optimiser: RowAdamW
     rate_at: Callable[[int], float]
     steps: int
     card: Card
@@ -47,6 +48,7 @@ class Job:
     evaluate: Callable[[Memory], Scores]
     evaluates_at: Callable[[int], bool]
     score: str
+    source_tokenizer: Tokenizer | None = None  # of a translator that reads with another one
     better: int = -1  # -1: lower is better
     save_every: int = 0
     patience: int = 0
@@ -54,6 +56,7 @@ class Job:
     clip: float = 1.0
     accumulate: int = 1
     precision: str = "float32"
+    tensorboard: bool = False
     see: Callable[[Step], None] = ignore
     watch: Watcher = ignore
 
@@ -67,14 +70,17 @@ def run(job: Job, *, resume: bool = False) -> Memory:
         scaler.load_state_dict(memory.scaler)
     if job.workers.first:
         journal.cut_back(memory.step, memory.evaluated)
+        if job.tensorboard:
+            journal.show_on_board()
 
     def store() -> None:
         if job.workers.first:
-            keep(last, job.model, job.card, job.tokenizer, job.optimiser, memory)
+            keep(last, job.model, job.card, job.tokenizer, job.optimiser, memory, job.source_tokenizer)
         job.workers.wait()
 
     def judge() -> None:
         nonlocal memory
+        job.optimiser.wake_all()
         scores = job.evaluate(memory)
         figure = job.better * scores[job.score]
         memory = memory.after(figure if math.isfinite(figure) else float("-inf"))
@@ -82,7 +88,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
             journal.write(memory.step, **scores)
             if memory.best_step == memory.step:
                 card = replace(job.card, step=memory.step, scores=scores)
-                save(job.folder / "best", job.model, card, job.tokenizer)
+                save(job.folder / "best", job.model, card, job.tokenizer, source_tokenizer=job.source_tokenizer)
         job.watch(scores)
 
     with Stopper() as stopper:

@@ -22,6 +22,8 @@ class Ledger:
     def sentence(self) -> str:
         if not self.kept:
             return f"From scratch: {_sum(self.fresh)} fresh."
+        if not self.fresh:
+            return f"From {self.source}: {_sum(self.kept)} kept, none fresh."
         dropped = f", {_sum(self.dropped)} dropped ({_parts(self.dropped)})" if self.dropped else ""
         return f"From {self.source}: {_sum(self.kept)} kept, {_sum(self.fresh)} fresh ({_parts(self.fresh)}){dropped}."
 
@@ -52,6 +54,11 @@ def carry_body(saved: Saved, model: nn.Module) -> Ledger:
         fresh={name: value.numel() for name, value in ours.items() if name not in kept},
         dropped={name: value.numel() for name, value in theirs.items() if name not in kept},
     )
+
+
+def carry_all(saved: Saved) -> Ledger:
+    """A run that goes on with the same task keeps every tensor, its head too."""
+    return Ledger(str(saved.folder), {name: value.numel() for name, value in saved.model.named_parameters()}, {}, {})
 
 
 def all_fresh(model: nn.Module) -> Ledger:

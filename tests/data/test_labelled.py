@@ -57,7 +57,7 @@ def test_frames() -> None:
     assert ids(CAUSAL, []) == [[SOS, 10, 11], [SOS, PAD, PAD]]
     assert ids(BOTH_WAYS, []) == [[CLS, 10, 11, SEP], [CLS, SEP, PAD, PAD]]
     assert ids(CAUSAL, [[12], [13]]) == [[SOS, 10, 11, EOS, 12], [SOS, EOS, 13, PAD, PAD]]
-    assert ids(BOTH_WAYS, [[12], []]) == [[CLS, 10, 11, SEP, 12, SEP], [CLS, SEP, SEP, PAD, PAD, PAD]]
+    assert ids(BOTH_WAYS, [[12], []]) == [[CLS, 10, 11, SEP, 12, SEP], [CLS, SEP, PAD, PAD, PAD, PAD]]
 
 
 def test_segments_mark_the_second_text() -> None:

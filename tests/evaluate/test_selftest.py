@@ -28,12 +28,38 @@ def test_what_does_not_apply_to_a_bidirectional_body_is_said() -> None:
     answers = {check.name: check.passed for check in check_model(model_of("masked"))}
     assert answers["no future leak"] is None
     assert answers["cached = uncached"] is None
-    assert answers["padding changes nothing"] is True
+    for name in ("sees both sides", "padding changes nothing", "batch 1 = batch N", "a fully masked row is finite"):
+        assert answers[name] is True
+
+
+@pytest.mark.parametrize("task", ["lm", "classify", "masked", "bert", "translate"])
+@pytest.mark.parametrize("context", [1, 2, 3, 11])
+def test_few_learned_positions_are_checked_as_far_as_they_go(task: Task, context: int) -> None:
+    checks = check_model(model_of(task, positions="learned", context=context))
+    assert not [check for check in checks if check.passed is False]
+    applying = {check.name for check in checks if check.passed}
+    assert {"a fully masked row is finite", "batch 1 = batch N", "sees itself and what came before"} <= applying
+    if context > 1:
+        assert {"padding changes nothing"} <= applying
+        assert "no future leak" in applying or task in ("masked", "bert")
+
+
+@pytest.mark.parametrize("context", [2, 16])
+def test_a_body_that_should_look_both_ways_and_does_not_is_caught(context: int) -> None:
+    model = model_of("masked", positions="learned", context=context)
+    body = model.get_submodule("body")
+    body.__class__ = LooksBack
+    assert failed(model) == {"sees both sides"}
 
 
 class NoMask(Body):
     def sight(self, positions: Tensor, *rest: Any) -> Sight:
         return Sight(None, False, positions)
+
+
+class LooksBack(Body):
+    def sight(self, positions: Tensor, start: int, new: int, *rest: Any) -> Sight:
+        return Sight(None, True, positions)
 
 
 class MaskedDiagonal(Body):
