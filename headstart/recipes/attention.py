@@ -1,13 +1,16 @@
 """Where the heads of a trained model look."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from headstart.checkpoint import Saved, load
 from headstart.errors import ConfigError, DataError
 from headstart.model.attention import Attention
 from headstart.model.models import Translator
+from headstart.recipes.alignment import draw_alignment
 from headstart.report.figures import draw_attention as draw
 from headstart.report.style import picture_path
 
@@ -15,9 +18,30 @@ MOST_TOKENS = 100  # more are not readable on the axes
 
 
 def draw_attention(run: Path, text: str, out: Path, *, layer: int = 0) -> None:
-    """Draw the heads of one layer, counted from 1 (0: the last), while the model reads `text`."""
+    """Draw the heads of one layer, counted from 1 (0: the last), while the model reads `text`.
+
+    Of a translator, where it looks in `text` while it writes the translation.
+    """
     picture_path(out)
     saved = load(run)
+    if isinstance(saved.model, Translator):
+        draw_alignment(saved, text, out, layer=layer)
+        return
+    seen = watch(saved, text, layer)
+    draw(seen.weights, seen.tokens, seen.tokens, seen.layer, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """The weights (H, T, T) of the heads of one layer, and the tokens that were read."""
+
+    weights: np.ndarray
+    tokens: list[str]
+    layer: int
+
+
+def watch(saved: Saved, text: str, layer: int) -> Watched:
+    """Let the model read `text`, and look at the heads of one layer, counted from 1 (0: the last)."""
     ids, tokens = read_tokens(saved, text)
     body = saved.model.reader if isinstance(saved.model, Translator) else saved.model.get_submodule("body")
     blocks = list(body.get_submodule("blocks").children())
@@ -28,8 +52,7 @@ def draw_attention(run: Path, text: str, out: Path, *, layer: int = 0) -> None:
     attention.watched = []
     with torch.inference_mode():
         body(torch.tensor([ids]))
-    weights = attention.watched[0][0].numpy()  # (H, T, T)
-    draw(weights, tokens, tokens, layer or len(blocks), out)
+    return Watched(attention.watched[0][0].numpy(), tokens, layer or len(blocks))
 
 
 def read_tokens(saved: Saved, text: str) -> tuple[list[int], list[str]]:

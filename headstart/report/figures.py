@@ -14,17 +14,24 @@ from headstart.report.style import AMOUNT, BLUE, NOTHING, QUIET, SIGNED, look, p
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
-    """Who may look at whom (T, S), True where the row may look at the column; `labels` name the tokens."""
+    """Who may look at whom (T, S), True where the row may look at the column; `labels` name the tokens.
+
+    `columns` name those looked at, where they are others than those that look.
+    """
 
     title: str
     allowed: np.ndarray
     labels: Sequence[str]
+    columns: Sequence[str] = ()
 
 
 def draw_masks(masks: Sequence[Mask], out: Path, *, title: str) -> None:
     """Several masks side by side."""
     picture_path(out)
-    grids = [Grid(mask.title, np.asarray(mask.allowed, dtype=float), mask.labels, mask.labels) for mask in masks]
+    grids = [
+        Grid(mask.title, np.asarray(mask.allowed, dtype=float), mask.labels, mask.columns or mask.labels)
+        for mask in masks
+    ]
     reading = "Each row is a token that looks, each column a token it may look at (blue) or not (grey)."
     colours = ListedColormap([NOTHING, BLUE])
     with look():
@@ -39,21 +46,20 @@ def draw_mask(mask: np.ndarray, labels: Sequence[str], out: Path, *, title: str 
 
 def draw_attention(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], layer: int, out: Path) -> None:
     """The weights (H, T, S) of every head of one layer: T tokens, the rows, look at S tokens, the columns."""
-    picture_path(out)
-    weights = np.asarray(weights, dtype=float)
-    grids = [Grid(f"Head {number}", head, rows, columns) for number, head in enumerate(weights, start=1)]
+    heads = np.asarray(weights, dtype=float)
+    grids = [Grid(f"Head {number}", head, rows, columns) for number, head in enumerate(heads, start=1)]
     who = f"the {len(grids)} heads of layer {layer} look" if len(grids) > 1 else f"the head of layer {layer} looks"
+    draw_weights(grids, out, title=f"Where {who}")
+
+
+def draw_weights(grids: Sequence[Grid], out: Path, *, title: str, most: int = 4) -> None:
+    """Attention weights on one scale, at most `most` grids side by side."""
+    picture_path(out)
     reading = "Each row is a token that looks; its weights over the columns, the tokens looked at, sum to one."
-    largest = max(float(weights.max(initial=0.0)), 1e-9)
+    largest = max(1e-9, *(float(grid.values.max(initial=0.0)) for grid in grids))
     with look():
         figure = draw_grids(
-            grids,
-            most=4,
-            title=f"Where {who}",
-            reading=reading,
-            colours=AMOUNT,
-            largest=largest,
-            narrowest=8.5,
+            grids, most=most, title=title, reading=reading, colours=AMOUNT, largest=largest, narrowest=8.5
         )
         _draw_scale(panel(figure, figure.get_figwidth() - 1.8, 0.26, 1.6, 0.11), AMOUNT, 0, largest, "weight")
         save(figure, out)
