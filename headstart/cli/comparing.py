@@ -63,13 +63,13 @@ def compare(
         out=out,
         settings=read_settings(preset, config, [*as_overrides(given), *(overrides or ())]),
         seeds=tuple(range(seed, seed + seeds)),
-        label_counts=_counts(label_counts),
+        label_counts=label_counts_of(label_counts),
         corpus=tuple(corpus or ()),
         device=device,
         command=shlex.join(["headstart", *(word for word in sys.argv[1:] if word not in ("--resume", "--force"))]),
     )
     with saved_on_interrupt(out):
-        done = compare(request, resume=resume, force=force, say=note, show=_bar)
+        done = compare(request, resume=resume, force=force, say=note, show=arm_bar)
     if as_json:
         say_json({"report": str(done.page), **done.scores})
         return
@@ -78,14 +78,14 @@ def compare(
     say(f"      or: headstart predict {_best_model(out, done.scores)} FILE")
 
 
-def _counts(text: str) -> tuple[int, ...]:
+def label_counts_of(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(count) for count in text.split(",") if count.strip())
     except ValueError:
         raise ConfigError(f"--label-counts {text}: write whole numbers with commas between them: 50,200,800") from None
 
 
-def _bar(title: str) -> AbstractContextManager[Any]:
+def arm_bar(title: str) -> AbstractContextManager[Any]:
     """Elsewhere than on a terminal one line for each finished arm is enough."""
     return TrainingBar(title, quiet=not sys.stderr.isatty())
 
@@ -95,9 +95,9 @@ def tell_comparison(scores: dict[str, Any]) -> None:
     leaked = scores["leaks"]["test_rows"]
     rows = []
     for system in scores["systems"]:
-        without = [_accuracy(system["accuracy_without_leaks"])] if leaked else []
+        without = [accuracy_cell(system["accuracy_without_leaks"])] if leaked else []
         seconds = f"{system['seconds']:.1f}", f"{system['predict_seconds']:.1f}"
-        rows.append((system["short"], len(system["seeds"]), _accuracy(system["accuracy"]), *without, *seconds))
+        rows.append((system["short"], len(system["seeds"]), accuracy_cell(system["accuracy"]), *without, *seconds))
     columns = ["system", "seeds", "test accuracy, 95 % interval", *([f"without {leaked} leaked"] if leaked else [])]
     table([*columns, "seconds to train", "to read the test"], rows, numbers=range(1, len(columns) + 2))
     say()
@@ -110,7 +110,7 @@ def tell_comparison(scores: dict[str, Any]) -> None:
         say(f"  {remark}")
 
 
-def _accuracy(found: dict[str, float] | None) -> str:
+def accuracy_cell(found: dict[str, float] | None) -> str:
     return f"{found['value']:.4f} [{found['low']:.4f}, {found['high']:.4f}]" if found else "–"
 
 

@@ -1,12 +1,16 @@
 """Commands that look without training: bill, costs, draw, check model, import."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app, check, draw
 from headstart.cli.show import number, progress, say, say_json, table
+
+if TYPE_CHECKING:
+    from headstart.model.shape import Shape
+    from headstart.recipes.paper_run import PaperRun
 
 TaskName = Literal["lm", "classify", "masked", "bert", "translate"]
 Out = Annotated[Path, typer.Option("--out", help="Where the picture goes: .svg, .png or .pdf.")]
@@ -20,6 +24,7 @@ def bill(
     length: Annotated[int, typer.Option(help="Tokens in a text, for the memory and the work.")] = 128,
     kernel: Annotated[int, typer.Option(help="Kernel width of the convolution that attention is compared with.")] = 3,
     classes: Annotated[int, typer.Option(help="Classes of a classifier.")] = 2,
+    probe: Annotated[bool, typer.Option(help="Of the paper's base translator: measure here what its run took.")] = True,
     config: Config = None,
     overrides: Overrides = None,
     as_json: Json = False,
@@ -33,8 +38,9 @@ def bill(
 
     shape = read_settings(preset, config, overrides or ()).model
     costs = draw_up(shape, task, rows=batch, length=length, kernel=kernel, classes=classes)
+    paper = _paper(shape, task) if probe else None
     if as_json:
-        say_json(costs.to_json())
+        say_json(costs.to_json() | ({"paper": vars(paper)} if paper else {}))
         return
     rows: list[tuple[object, ...]] = [
         (f"  {line.part}" if line.subtotal else line.part, line.formula, f"{line.parameters:,}") for line in costs.lines
@@ -52,6 +58,8 @@ def bill(
     say(f"One layer over n = {length}, d = {shape.width}, k = {kernel}: {kinds}.")
     for line in costs.advice:
         say(f"Advice: {line}")
+    if paper:
+        _tell_paper(paper)
 
 
 @app.command()
@@ -87,12 +95,24 @@ def costs(
 @draw.command("mask")
 def draw_mask(
     out: Out,
+    objective: Annotated[
+        Literal["causal", "masked", "bert", "all", "translate"],
+        typer.Option(help="How the body is pretrained; all: side by side; translate: a translator's three masks."),
+    ] = "causal",
     length: Annotated[int, typer.Option(help="Tokens in the text.")] = 8,
 ) -> None:
-    """Who may look at whom: the square mask of a causal body."""
-    from headstart.recipes.draw import draw_mask as recipe
+    """Who may look at whom: the square mask of a causal body, or what one that reads both ways may see.
 
-    recipe(out, length=length)
+    Try: headstart draw mask --objective all --out masks.svg
+    """
+    if objective == "translate":
+        from headstart.recipes.draw_translator import draw_translator_masks
+
+        draw_translator_masks(out, length=length)
+    else:
+        from headstart.recipes.draw_objectives import draw_objective
+
+        draw_objective(out, objective, length=length)
     say(f"Wrote {out}")
 
 
@@ -115,11 +135,21 @@ def draw_attention(
     text: Annotated[str, typer.Argument(help="The text to read.")],
     out: Out,
     layer: Annotated[int, typer.Option(help="Which layer, counted from 1; the last one by default.")] = 0,
+    beside: Annotated[list[Path] | None, typer.Option(help="Another run that reads the same text; repeatable.")] = None,
+    head: Annotated[int, typer.Option(help="Only this head, counted from 1; all of them by default.")] = 0,
 ) -> None:
-    """Where each head of a layer looks, with the tokens on the axes."""
-    from headstart.recipes.attention import draw_attention as recipe
+    """Where each head of a layer looks, with the tokens on the axes; of a translator, the words read for each written.
 
-    recipe(run, text, out, layer=layer)
+    Two objectives: headstart draw attention runs/lm "A text" --beside runs/masked --head 1 --out heads.svg
+    """
+    if beside or head:
+        from headstart.recipes.attention_beside import draw_beside
+
+        draw_beside([run, *(beside or ())], text, out, layer=layer, head=head)
+    else:
+        from headstart.recipes.attention import draw_attention as recipe
+
+        recipe(run, text, out, layer=layer)
     say(f"Wrote {out}")
 
 
@@ -170,6 +200,26 @@ def import_checkpoint(
         say_json(written)
         return
     say(f"Wrote {out}: {card.task}, from {card.parent}.\nNext: headstart check model {out}")
+
+
+def _paper(shape: "Shape", task: str) -> "PaperRun | None":
+    from headstart.recipes.paper_run import is_the_papers, paper_run
+
+    return paper_run(shape) if task == "translate" and is_the_papers(shape) else None
+
+
+def _tell_paper(paper: "PaperRun") -> None:
+    """What a reader of the paper asks: the number of parameters, and how long it would take here."""
+    say(
+        f"\nThe paper gives {paper.their_parameters / 1e6:.0f} million for its base model. This count is "
+        f"{abs(paper.their_parameters - paper.parameters) / 1e6:.1f} million below that; the paper does not itemise "
+        "its figure, so no cause is claimed."
+    )
+    say(
+        f"Its run: 100,000 steps of 25,000 source and 25,000 target tokens, 12 hours on 8 GPUs. Counted: "
+        f"{paper.flops:.1e} FLOP (the paper, from GPU hours: {paper.their_flops:.1e}). This machine reaches "
+        f"{number(paper.speed)}FLOP/s on this model, so it would take {paper.days:,.0f} days here."
+    )
 
 
 def _range(sizes: tuple[int, ...]) -> str:

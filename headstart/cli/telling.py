@@ -12,11 +12,16 @@ from headstart.cli.show import note, number, say, say_json
 from headstart.cli.training import Resume
 from headstart.cli.training_bar import TrainingBar
 
+OUT = Path("runs/demo")
+
 
 @app.command()
 def demo(
     minutes: Annotated[float, typer.Option(help="Minutes of pretraining.")] = 3.0,
-    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("runs/demo"),
+    translate: Annotated[
+        bool, typer.Option("--translate", help="The translator's story instead: numbers and dates, English to French.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = OUT,
     seeds: Annotated[int, typer.Option(help="How many times each model is fine-tuned.")] = 3,
     seed: Annotated[int, typer.Option(help="The base seed.")] = 0,
     resume: Resume = False,
@@ -24,6 +29,12 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """The whole story on film reviews that come with the install: check, tokenizer, bill, pretrain, compare, report."""
+    if translate:
+        from headstart.cli.telling_translation import demo_translate
+
+        place = out if out != OUT else OUT.with_name("demo-translate")
+        demo_translate(place, minutes=minutes, seed=seed, resume=resume, force=force, as_json=as_json)
+        return
     from headstart.cli.interrupted import saved_on_interrupt
     from headstart.recipes.demo import demo
 

@@ -9,6 +9,7 @@ import typer
 from headstart.cli.app import Force, Json, Overrides, app, check
 from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn, reading_of
 from headstart.cli.show import progress, say, say_json, table
+from headstart.text.records import Reading
 
 
 @app.command()
@@ -60,6 +61,9 @@ def check_data(
     train: Annotated[str, typer.Option(help="Labelled rows to learn from: a table, or TEXTS:LABELS.")] = "",
     valid: Annotated[str, typer.Option(help="Labelled rows to choose on.")] = "",
     test: Annotated[str, typer.Option(help="Labelled rows to be scored on, once.")] = "",
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="They hold translations: SOURCE:TARGET, or a table with these columns.")
+    ] = False,
     tokenizer: Annotated[Path | None, typer.Option(help="Also count tokens and unknown ones.")] = None,
     drop: Annotated[Path | None, typer.Option(help="Write cleaned copies into this new folder.")] = None,
     text_column: TextColumn = "text",
@@ -72,6 +76,8 @@ def check_data(
     """Find what stands twice, what leaks into the test set, what is empty or labelled in two ways.
 
     Try: headstart check data --train train.csv --test test.csv
+
+    Translations: headstart check data --pairs --train train.en:train.de --test test.en:test.de
     """
     from headstart.errors import DataError
     from headstart.recipes.check_data import check_data as recipe
@@ -82,6 +88,11 @@ def check_data(
     reading = reading_of(
         overrides, text_column=text_column, label_column=label_column, documents=documents, encoding=encoding
     )
+    if pairs:
+        if corpus or drop or tokenizer:
+            raise DataError("--pairs takes --train, --valid and --test only")
+        _check_pairs({"train": train, "valid": valid, "test": test}, reading, as_json)
+        return
     inputs = name_inputs(corpus or (), train, valid, test, reading)
     cutter = None
     if tokenizer is not None:
@@ -107,6 +118,22 @@ def check_data(
         say("Nothing to worry about.")
     if drop is not None:
         say(f"Wrote cleaned copies into {drop}.")
+
+
+def _check_pairs(parts: dict[str, str], reading: Reading, as_json: bool) -> None:
+    from headstart.recipes.check_pairs import check_pairs
+
+    found = check_pairs(parts, reading)
+    if as_json:
+        say_json(found.to_json())
+        return
+    for side, report in found.sides.items():
+        say(f"{side}:")
+        _show_twins(report.within, report.overlaps)
+    for sentence in found.warnings:
+        say(f"Warning: {sentence}")
+    if not found.warnings:
+        say("Nothing to worry about.")
 
 
 def _show_parts(parts: dict[str, dict[str, Any]]) -> None:

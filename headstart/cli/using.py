@@ -1,14 +1,16 @@
-"""Commands that use a trained classifier: predict and evaluate."""
+"""Commands that use a trained model: predict and evaluate."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from headstart.cli.app import Json, app
 from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn
+from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
+from headstart.cli.translating import Beam, Penalty, search_of
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
 
@@ -21,6 +23,9 @@ def predict(
     text_column: TextColumn = "text",
     documents: Documents = "lines",
     encoding: Encoding = "utf-8",
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Faster and a little off: evaluate --int8 says how much.")
+    ] = False,
 ) -> None:
     """Label texts: one JSON object a line, in the order of the texts.
 
@@ -34,7 +39,9 @@ def predict(
     if not 0 <= abstain_below <= 1:
         raise ConfigError(f"--abstain-below {abstain_below}: a probability between 0 and 1 is needed")
     reading = Reading(text_column=text_column, documents=documents, encoding=encoding)
-    for row, found in predict_stream(run, read_rows(file, reading, labelled=False), abstain_below=abstain_below):
+    for row, found in predict_stream(
+        run, read_rows(file, reading, labelled=False), abstain_below=abstain_below, int8=int8
+    ):
         line = {"label": found.label or None, "probability": round(found.probability, 6), "text": row.text}
         say_json_line(line)
 
@@ -42,18 +49,43 @@ def predict(
 @app.command()
 def evaluate(
     run: Run,
-    file: Annotated[str, typer.Argument(help="Labelled rows: a table, or TEXTS:LABELS.")],
+    file: Annotated[str, typer.Argument(help="Labelled rows: a table, or TEXTS:LABELS. Pairs: SOURCE:TARGET.")],
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
     encoding: Encoding = "utf-8",
+    beam: Beam = 4,
+    penalty: Penalty = 0.6,
+    tokenize: Annotated[
+        Literal["13a", "intl", "char", "zh", "none"], typer.Option(help="How sacreBLEU cuts translations into words.")
+    ] = "13a",
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Let BLEU and chrF ignore the case.")] = False,
+    against: Annotated[Path | None, typer.Option(help="Another translator to be put beside, with a test.")] = None,
+    int8: Annotated[bool, typer.Option("--int8", help="Also score the classifier as predict --int8 uses it.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Score a classifier on labelled rows."""
+    """Score a classifier on labelled rows, or a translator on pairs: sacreBLEU, chrF, exact match.
+
+    Try: headstart evaluate runs/mt test.en:test.de --against runs/other
+    """
+    from headstart.checkpoint import find, read_card
     from headstart.recipes.evaluate import evaluate_file
     from headstart.text.records import Reading
 
     reading = Reading(text_column=text_column, label_column=label_column, encoding=encoding)
-    found = evaluate_file(run, file, reading)
+    if read_card(find(run)).task == "translate":
+        how = search_of(beam, penalty)
+        evaluate_translator(
+            run,
+            file,
+            reading=reading,
+            how=how,
+            tokenize=tokenize,
+            lowercase=lowercase,
+            against=against,
+            as_json=as_json,
+        )
+        return
+    found = evaluate_file(run, file, reading, int8=int8)
     if as_json:
         say_json(asdict(found))
         return
@@ -63,5 +95,10 @@ def evaluate(
         f"macro-F1 {scores.macro_f1:.4f}, log-loss {scores.log_loss:.4f}, "
         f"calibration error {scores.calibration_error:.4f}."
     )
+    if found.int8:
+        say(
+            f"In int8: accuracy {found.int8.accuracy:.4f} ({found.int8.accuracy - scores.accuracy:+.4f}), "
+            f"{found.int8.changed:,} labels are others."
+        )
     rows = [(label, *counts) for label, counts in zip(found.labels, scores.confusion)]
     table(["true \\ predicted", *found.labels], rows, numbers=range(1, len(found.labels) + 1))

@@ -39,6 +39,9 @@ class PairBatch(Batch):
     targets: Tensor
     rows: Tensor
 
+    def tokens(self) -> int:
+        return self.source.numel() + self.given.numel()
+
 
 ALL_BUT_ODD = Fitting()
 

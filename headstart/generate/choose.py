@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from headstart.text.tokenizer import Tokenizer
+
 Chooser = Callable[[Tensor, Tensor], Tensor]
 """Scores (B, V), which it may write on, and each row's luck, a float32 in [0, 1) on the CPU (B,) -> ids (B,)"""
 
@@ -41,10 +43,10 @@ class Sampling:
         if not 0 < self.top_p <= 1:
             raise ValueError(f"--top-p {self.top_p}: give a share above 0 and up to 1, such as 0.95; 1 is all tokens")
 
-    def chooser(self, forbidden: Sequence[int] = ()) -> Chooser:
+    def chooser(self, forbidden: Sequence[int] = ()) -> "Chain":
         """The k best are the same at every temperature, so the many scores are cut down before anything else."""
         if self.temperature < COLDEST or self.top_k == 1:
-            return chain(forbidden, [], greedy)
+            return Chain(forbidden, [], greedy, best=1)
         narrowings: list[Narrowing] = []
         if self.top_k:
             narrowings.append(partial(keep_best, count=self.top_k))
@@ -52,23 +54,31 @@ class Sampling:
             narrowings.append(partial(temper, temperature=self.temperature))
         if self.top_p < 1:
             narrowings.append(partial(keep_nucleus, mass=self.top_p))
-        return chain(forbidden, narrowings, draw)
+        return Chain(forbidden, narrowings, draw, best=self.top_k)
 
 
-def chain(
-    forbidden: Sequence[int], narrowings: Sequence[Narrowing], pick: Callable[[Candidates, Tensor], Tensor]
-) -> Chooser:
-    """One chooser out of small parts, applied in order."""
-    never = torch.tensor(forbidden, dtype=torch.long)
+class Chain:
+    """One chooser out of small parts, applied in order. `best` is how many of the highest scores matter; 0 for all."""
 
-    def choose(scores: Tensor, luck: Tensor) -> Tensor:
-        scores.index_fill_(1, never.to(scores.device), -torch.inf)
-        candidates = Candidates(scores, _ids(scores.size(1), scores.device).expand_as(scores))
-        for narrowing in narrowings:
+    def __init__(
+        self,
+        forbidden: Sequence[int],
+        narrowings: Sequence[Narrowing],
+        pick: Callable[[Candidates, Tensor], Tensor],
+        best: int = 0,
+    ):
+        self.forbidden, self.narrowings, self.pick, self.best = tuple(forbidden), narrowings, pick, best
+        self.never = torch.tensor(forbidden, dtype=torch.long)
+
+    def __call__(self, scores: Tensor, luck: Tensor) -> Tensor:
+        scores.index_fill_(1, self.never.to(scores.device), -torch.inf)
+        return self.among(Candidates(scores, _ids(scores.size(1), scores.device).expand_as(scores)), luck)
+
+    def among(self, candidates: Candidates, luck: Tensor) -> Tensor:
+        """The same choice where all that may win, and nothing forbidden, was found before."""
+        for narrowing in self.narrowings:
             candidates = narrowing(candidates)
-        return candidates.ids.gather(1, pick(candidates, luck)[:, None]).squeeze(1)
-
-    return choose
+        return candidates.ids.gather(1, self.pick(candidates, luck)[:, None]).squeeze(1)
 
 
 def temper(candidates: Candidates, temperature: float) -> Candidates:
@@ -110,6 +120,12 @@ def draw(candidates: Candidates, luck: Tensor) -> Tensor:
     sums = candidates.scores.cpu().softmax(1, dtype=torch.float64).cumsum(1)  # (B, K)
     places = torch.searchsorted(sums, luck[:, None] * sums[:, -1:], right=True)  # (B, 1)
     return places.squeeze(1).to(candidates.ids.device)
+
+
+def never_written(tokenizer: Tokenizer, vocabulary: int) -> list[int]:
+    """All specials but the end, and ids that the model has but the tokenizer lacks."""
+    specials = sorted(id for id in tokenizer.specials - {tokenizer.eos} if id < vocabulary)
+    return [*specials, *range(tokenizer.size, vocabulary)]
 
 
 @lru_cache(maxsize=4)

@@ -76,13 +76,17 @@ class Attention(nn.Module):
         return self.mix(q, k, v, sight)
 
     def read(self, x: Tensor, memory: Tensor, sight: Sight, past: Past | None = None) -> Tensor:
-        """From (B, T, D) to a memory (B, S, D), whose keys and values are computed once. -> (B, T, D)"""
+        """From (B, T, D) to a memory (B, S, D), whose keys and values are computed once. -> (B, T, D)
+
+        Rows that stand side by side may share a memory, which then has n times fewer: (B / n, S, D).
+        """
         width, weight, bias = x.size(-1), self.project.weight, self.project.bias
-        q = self.split(F.linear(x, weight[:width], bias[:width]))
+        shared = x.reshape(len(memory), -1, width)  # (B / n, n T, D): queries do not look at each other
+        q = self.split(F.linear(shared, weight[:width], bias[:width]))
         if past and past.length:
-            return self.mix(q, *past.everything(), sight)
+            return self.mix(q, *past.everything(), sight).view_as(x)
         k, v = map(self.split, F.linear(memory, weight[width:], bias[width:]).chunk(2, dim=-1))
-        return self.mix(q, *(past.extend(k, v) if past else (k, v)), sight)
+        return self.mix(q, *(past.extend(k, v) if past else (k, v)), sight).view_as(x)
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
         """Queries (B, H, T, K), keys and values (B, H, S, K) -> (B, T, D)"""

@@ -43,11 +43,13 @@ class Memory:
         return self.weights + self.gradients + self.optimiser + self.activations + self.logits
 
 
-def bill(shape: Shape, task: Task = "lm", *, classes: int = 2) -> list[Line]:
+def bill(shape: Shape, task: Task = "lm", *, classes: int = 2, source_vocabulary: int = 0) -> list[Line]:
     """Every part with its formula. The parts times their number add up to the built model, to the unit."""
     d = shape.width
     bodies = 2 if task == "translate" else 1
     lines = [_embedding(shape), *_extras(shape, bodies)]
+    if source_vocabulary:
+        lines.insert(1, Line("embedding of the reader", f"{source_vocabulary:,} × {d}", source_vocabulary * d))
     if bodies == 2:
         lines += _layer(shape, "reader ") + _layer(shape, "writer ", reads_memory=True)
     else:

@@ -1,5 +1,6 @@
 """Bodies and heads put together: the four models of this package."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -88,8 +89,19 @@ class Translator(nn.Module):
         return self.write(target, self.reader(source, real=real), real)
 
 
-def build(task: Task, shape: Shape, *, causal: bool = True, classes: int = 2, pooling: Pooling = "last") -> nn.Module:
-    """The model of a task, its weights not yet set; `causal` and what follows matter to a classifier only."""
+def build(
+    task: Task,
+    shape: Shape,
+    *,
+    causal: bool = True,
+    classes: int = 2,
+    pooling: Pooling = "last",
+    source_vocabulary: int = 0,
+) -> nn.Module:
+    """The model of a task, its weights not yet set; `causal`, `classes` and `pooling` matter to a classifier only.
+
+    A translator's reader has a table of its own for `source_vocabulary` tokens, or shares the writer's (0).
+    """
     match task:
         case "lm":
             return LanguageModel(Body(shape, causal=True))
@@ -98,4 +110,6 @@ def build(task: Task, shape: Shape, *, causal: bool = True, classes: int = 2, po
         case "masked" | "bert":
             return MaskedModel(Body(shape, causal=False), next_sentence=task == "bert")
         case "translate":
-            return Translator(Body(shape, causal=False), Body(shape, causal=True, reads_memory=True))
+            read = replace(shape, vocabulary=source_vocabulary or shape.vocabulary)
+            reader, writer = Body(read, causal=False), Body(shape, causal=True, reads_memory=True)
+            return Translator(reader, writer, shared=not source_vocabulary)

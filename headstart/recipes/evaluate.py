@@ -19,9 +19,19 @@ class Evaluation:
     labels: tuple[str, ...]
     scores: Scores
     majority: float
+    int8: "Int8Loss | None" = None
 
 
-def evaluate_file(run: Path, file: str, reading: Reading) -> Evaluation:
+@dataclass(frozen=True)
+class Int8Loss:
+    """What `predict --int8` would answer: its accuracy, and how many labels are others than in float32."""
+
+    accuracy: float
+    changed: int
+
+
+def evaluate_file(run: Path, file: str, reading: Reading, *, int8: bool = False) -> Evaluation:
+    """Scores in float32, and with `int8` also what that would cost."""
     labels = load_classifier(run).card.labels
     rows = read_labelled(file, reading)
     numbers = {label: number for number, label in enumerate(labels)}
@@ -31,4 +41,9 @@ def evaluate_file(run: Path, file: str, reading: Reading) -> Evaluation:
         raise DataError(f"{stranger.source}:{stranger.line}: label {stranger.label!r}, but this model knows {known}")
     true = np.array([numbers[row.label] for row in rows])
     shares = np.array([prediction.scores for prediction in predict_rows(run, rows)])
-    return Evaluation(labels, score(true, shares), float(np.bincount(true).max() / len(true)))
+    majority = float(np.bincount(true).max() / len(true))
+    if not int8:
+        return Evaluation(labels, score(true, shares), majority)
+    rough = np.array([prediction.scores for prediction in predict_rows(run, rows, int8=True)])
+    changed = int((rough.argmax(1) != shares.argmax(1)).sum())
+    return Evaluation(labels, score(true, shares), majority, Int8Loss(score(true, rough).accuracy, changed))

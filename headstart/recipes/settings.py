@@ -7,7 +7,7 @@ from pathlib import Path
 from headstart.config import load
 from headstart.model.shape import Shape
 from headstart.text.records import Reading
-from headstart.train.settings import FineTuning, Training, Windows
+from headstart.train.settings import FineTuning, Training, Translating, Windows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,7 @@ class Settings:
     data: Windows = field(default_factory=Windows)
     train: Training = field(default_factory=Training)
     finetune: FineTuning = field(default_factory=FineTuning)
+    translator: Translating = field(default_factory=Translating)
 
 
 def read_settings(preset: str | None = None, file: Path | None = None, overrides: Sequence[str] = ()) -> Settings:

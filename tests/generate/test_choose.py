@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from headstart.generate.choose import Candidates, Sampling, chain, draw, greedy, keep_best, keep_nucleus, temper
+from headstart.generate.choose import Candidates, Chain, Sampling, draw, greedy, keep_best, keep_nucleus, temper
 
 LUCK = 20_000  # equally spaced numbers in [0, 1): each token is met in proportion, without chance
 
@@ -87,7 +87,7 @@ def test_a_row_is_chosen_alone() -> None:
 
 
 def test_parts_are_put_together_by_hand_too() -> None:
-    chooser = chain([2], [partial(temper, temperature=0.5), partial(keep_best, count=2)], greedy)
+    chooser = Chain([2], [partial(temper, temperature=0.5), partial(keep_best, count=2)], greedy)
     assert chooser(torch.tensor([[1.0, 3.0, 9.0, 4.0]]), torch.zeros(1)).tolist() == [3]
 
 

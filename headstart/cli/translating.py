@@ -1,0 +1,190 @@
+"""Commands about translation: translator, which trains one, and translate, which uses it."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from headstart.cli.app import Config, Force, Json, Overrides, app
+from headstart.cli.reading import TextColumn as FileTextColumn
+from headstart.cli.show import note, plain, say, say_json, say_json_line
+from headstart.cli.training import Device, Encoding, Resume, Seed, as_overrides
+from headstart.cli.training_bar import TrainingBar
+
+if TYPE_CHECKING:
+    from headstart.generate.beam import Search
+    from headstart.recipes.translate import Translated
+    from headstart.recipes.translator import TrainedTranslator
+    from headstart.text.records import Reading
+
+PAIRS = "SOURCE:TARGET, two files that match line by line, or one .tsv, .jsonl, .csv or .parquet."
+Beam = Annotated[int, typer.Option(help="Translations followed at a time; 1 is greedy: fast, and a little worse.")]
+Penalty = Annotated[float, typer.Option(help="Of short translations: 0 ranks by probability alone.")]
+
+
+@app.command()
+def translator(
+    train: Annotated[str, typer.Argument(metavar="PAIRS", help=PAIRS)],
+    valid: Annotated[str, typer.Option(metavar="PAIRS", help="Pairs to choose the model on, in the same forms.")],
+    out: Annotated[Path, typer.Option(help="The run folder to write.")],
+    preset: Annotated[str, typer.Option(help="Start from these settings: translate-tiny, tiny, small or base.")] = (
+        "translate-tiny"
+    ),
+    start: Annotated[
+        Path | None, typer.Option("--from", help="A pretrained run, whose body becomes the reader; it fixes the shape.")
+    ] = None,
+    tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
+    source_tokenizer: Annotated[Path | None, typer.Option(help="Another one for the source side.")] = None,
+    separate: Annotated[
+        bool, typer.Option("--separate", help="A tokenizer and a table of vectors for each language, nothing shared.")
+    ] = False,
+    smoothing: Annotated[float | None, typer.Option(help="Share of each target spread over all tokens.")] = None,
+    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes; a probe fixes the steps.")] = 0.0,
+    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the pairs.")] = 0.0,
+    steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
+    average: Annotated[int | None, typer.Option(help="Average the models of so many evaluations; 1: none.")] = None,
+    save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
+    encoding: Encoding = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    config: Config = None,
+    overrides: Overrides = None,
+    resume: Resume = False,
+    force: Force = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write events for TensorBoard.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Train an encoder-decoder on pairs of sentences: it reads the source both ways and writes the target.
+
+    Try: headstart translator train.en:train.de --valid valid.en:valid.de --minutes 30 --out runs/mt
+    """
+    from dataclasses import asdict
+
+    from headstart.cli.interrupted import saved_on_interrupt
+    from headstart.recipes.settings import read_settings
+    from headstart.recipes.stopping import StopRule
+    from headstart.recipes.translator import translator
+    from headstart.recipes.two_tongues import Given
+
+    given = {
+        "translator.smoothing": smoothing,
+        "translator.average": average,
+        "translator.vocabularies": "separate" if separate or source_tokenizer else None,
+        "translator.shared": "false" if separate or source_tokenizer else None,
+        "train.save_every": save_every,
+        "reading.encoding": encoding,
+    }
+    settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
+    stop = StopRule(minutes=minutes or (10.0 if not (epochs or steps) else 0.0), epochs=epochs, steps=steps)
+    with TrainingBar("translator") as bar, saved_on_interrupt(out):
+        done = translator(
+            train,
+            valid,
+            out,
+            settings=settings,
+            stop=stop,
+            start=start,
+            given=Given(tokenizer=tokenizer, source_tokenizer=source_tokenizer),
+            seed=seed,
+            device=device,
+            resume=resume,
+            force=force,
+            tensorboard=tensorboard,
+            say=note,
+            watch=bar.watch,
+            begin=bar.begin,
+        )
+    if as_json:
+        say_json({**asdict(done), "ledger": done.ledger.to_json()})
+        return
+    tell_training(done)
+    say(f'Wrote {out}/best. Next: echo "A sentence." | headstart translate {out}')
+    say(f"      or: headstart evaluate {out} TEST_PAIRS")
+
+
+def tell_training(done: "TrainedTranslator") -> None:
+    """What a person wants to know of a training that is over."""
+    say(done.ledger.sentence())
+    say(
+        f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Validation: "
+        f"BLEU {done.scores['bleu']:.2f} (beam {done.beam}), {done.scores['bits_per_byte']:.3f} bits per byte."
+    )
+    if done.averaged is not None:
+        found = done.averaged
+        name = "BLEU" if found.figure == "bleu" else "loss"
+        say(
+            f"The mean of {len(found.steps)} models (steps {found.steps[0]:,} to {found.steps[-1]:,}) has a greedy "
+            f"{name} of {found.mean:.4g}, the best single one {found.single:.4g}: "
+            f"{'the mean' if found.kept else 'the single one'} is kept."
+        )
+    for sentence in done.notes:
+        say(f"Note: {sentence}")
+
+
+@app.command()
+def translate(
+    run: Annotated[Path, typer.Argument(help="A run of `headstart translator`.")],
+    file: Annotated[str, typer.Argument(help="A sentence a line, or a table; - for standard input.")] = "-",
+    beam: Beam = 4,
+    penalty: Penalty = 0.6,
+    best: Annotated[int, typer.Option(help="So many translations of each line, with their scores.")] = 1,
+    long: Annotated[
+        Literal["split", "refuse"], typer.Option(help="A line that is too long is translated in parts, or refused.")
+    ] = "split",
+    text_column: FileTextColumn = "text",
+    encoding: Annotated[str, typer.Option(help="The encoding of the file.")] = "utf-8",
+    device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Translate line by line: as many lines out as in, in the same order; a pipe is answered as it comes.
+
+    Try: echo "Two dogs play in the snow." | headstart translate runs/mt
+
+    The three best, with scores: headstart translate runs/mt text.txt --best 3
+    """
+    from headstart.recipes.translate import load_interpreter, translate_blocks
+    from headstart.text.records import Reading
+
+    reading = Reading(text_column=text_column, encoding=encoding)
+    how = search_of(beam, penalty)
+    interpreter = load_interpreter(run, how, best=best, long=long, device=device)
+    name = "stdin line" if file == "-" else f"{file} line"
+    for found in translate_blocks(interpreter, _blocks(file, reading), name):
+        if found.parts > 1:
+            note(f"Line {found.line:,} is longer than {interpreter.room:,} tokens: translated in {found.parts} parts.")
+        _show(found, best, as_json)
+
+
+def search_of(beam: int, penalty: float) -> "Search":
+    from headstart.config import build
+    from headstart.generate.beam import Search
+
+    return build(Search, {"beam": beam, "penalty": penalty}, "search")
+
+
+def _blocks(file: str, reading: "Reading") -> Iterator[Sequence[str]]:
+    """A pipe as it comes, the lines of a file, or the texts of a table."""
+    from headstart.recipes.translate import in_blocks
+    from headstart.text.readers import read_rows
+    from headstart.text.reading.arriving import read_arriving
+    from headstart.text.reading.opening import read_lines
+    from headstart.text.reading.sources import TABLES, source_at
+
+    if file == "-":
+        return read_arriving(sys.stdin.buffer, reading.encoding)  # type: ignore[arg-type]
+    source = source_at(file)
+    if source.form in TABLES:
+        return in_blocks(row.text for row in read_rows(file, reading, labelled=False))
+    return in_blocks(read_lines(source, reading))
+
+
+def _show(found: "Translated", best: int, as_json: bool) -> None:
+    if as_json:
+        several = [vars(each) for each in found.found]
+        line = {"line": found.line, "source": found.source, "translation": found.text, "found": several}
+        say_json_line(line)
+        return
+    for each in found.found:
+        print(f"{found.line}\t{each.score:.4f}\t{plain(each.text)}" if best > 1 else plain(each.text), flush=True)

@@ -1,0 +1,210 @@
+"""Beam search: of all translations begun so far keep the likeliest few, until enough of them have ended.
+
+Greedy search is the beam of one. The sources of a batch are searched side by side; one that is done leaves the
+batch. The hypotheses of a source share its memory, and each row's past holds the keys and values that it has computed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headstart.errors import CheckpointError
+from headstart.model.masks import real_positions
+from headstart.model.models import Translator
+from headstart.text.pieces.specials import EOS, PAD, SOS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How translations are looked for.
+
+    Hypotheses are ranked by log-probability / ((5 + length) / 6)^penalty (Wu et al., 2016), `<eos>` counted: 0 ranks
+    by probability, which favours short ones. No translation is longer than `growth` times its source and ten tokens.
+    """
+
+    beam: int = 4
+    penalty: float = 0.6
+    growth: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.beam < 1:
+            raise ValueError(f"--beam {self.beam}: give 1 (greedy) or more, such as 4")
+        if not 0 <= self.penalty <= 10:
+            raise ValueError(f"--penalty {self.penalty}: give 0 (none) to 10, such as 0.6")
+        if not 0 < self.growth <= 100:
+            raise ValueError(f"growth is {self.growth}, but it must lie above 0 and up to 100")
+
+    def rank(self, log_probability: Tensor, length: int) -> Tensor:
+        return log_probability / ((5 + length) / 6) ** self.penalty
+
+    def longest(self, source: int) -> int:
+        """Tokens of a translation, `<eos>` among them."""
+        return int(self.growth * source) + 10
+
+
+ROWS, TOKENS = 128, 16_384  # of a batch: sources, and positions of all hypotheses
+
+GREEDY = Search(beam=1, penalty=0.0)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished translation, its `<eos>` left out. `score` is what it was ranked by."""
+
+    ids: tuple[int, ...]
+    score: float
+    log_probability: float
+
+
+@torch.inference_mode()
+def search(
+    model: Translator,
+    sources: Sequence[Sequence[int]],
+    how: Search,
+    *,
+    forbidden: Sequence[int] = (),
+    cached: bool = True,
+) -> list[list[Hypothesis]]:
+    """For each source, which ends with `<eos>`, up to `how.beam` translations, the best first.
+
+    A source's translations do not depend on the sources beside it, nor on the cache, which only saves time. This holds
+    up to float rounding: two translations whose scores agree in the first six digits may be exchanged.
+    """
+    assert not model.training, "a model in training mode drops parts of itself"
+    hunt = _Hunt(model, sources, how, forbidden, cached)
+    while hunt.live:
+        hunt.step()
+    return [sorted(found, key=lambda one: -one.score)[: how.beam] for found in hunt.found]
+
+
+class _Hunt:
+    """The searches of one batch: B sources that are not done yet, with k hypotheses each."""
+
+    def __init__(
+        self, model: Translator, sources: Sequence[Sequence[int]], how: Search, forbidden: Sequence[int], cached: bool
+    ):
+        device = model.writer.embedding.weight.device
+        lengths, beam = torch.tensor([len(source) for source in sources], device=device), how.beam
+        rows = [[*source, *[PAD] * (int(lengths.max()) - len(source))] for source in sources]
+        padded = bool((lengths < lengths.max()).any())
+        self.model, self.how = model, how
+        self.real = real_positions(lengths, len(rows[0])) if padded else None  # (B, S)
+        self.memory = model.reader(torch.tensor(rows, device=device), real=self.real)  # (B, S, D)
+        self.pasts = model.writer.empty_pasts() if cached else None
+        self.forbidden = torch.tensor(sorted({*forbidden} - {EOS}), dtype=torch.long, device=device)
+        self.found: list[list[Hypothesis]] = [[] for _ in sources]
+        self.live = list(range(len(sources)))
+        self.limits = torch.tensor([_longest(model, how, len(source)) for source in sources], device=device)  # (B,)
+        self.ids = torch.full((len(sources), beam, 1), SOS, device=device)  # (B, k, 1 + written)
+        self.sums = torch.full((len(sources), beam), -torch.inf, device=device)
+        self.sums[:, 0] = 0.0  # all hypotheses begin alike: one of them is enough
+
+    def step(self) -> None:
+        """One more token for every hypothesis. Of 2k continuations at most k end, so k are left to go on."""
+        best, ids, came = self._continuations(2 * self.how.beam)  # (B, 2k) each
+        ends = (ids == EOS) & (best > -torch.inf)
+        self._finish(best, came, ends)
+        rest = best.masked_fill(ends, -torch.inf).topk(self.how.beam)  # (B, k)
+        came, ids = came.gather(1, rest.indices), ids.gather(1, rest.indices)
+        self.sums = rest.values
+        before = self.ids.gather(1, came[..., None].expand(-1, -1, self.ids.size(2)))
+        self.ids = torch.cat([before, ids[..., None]], dim=2)
+        self._go_on(came)
+
+    def _continuations(self, most: int) -> tuple[Tensor, Tensor, Tensor]:
+        """The likeliest continuations of each source: their log-probabilities, last ids and hypotheses before."""
+        scores = self._scores()  # (B k, V)
+        if self.ids.size(2) == 1 and not scores.isfinite().all():
+            raise CheckpointError("the model's scores are not finite numbers: its training failed, use another one")
+        total = scores.logsumexp(1, keepdim=True)
+        scores.index_fill_(1, self.forbidden, -torch.inf)
+        over = (self.limits == self.ids.size(2)).repeat_interleave(self.how.beam)  # must end now
+        if over.any():
+            end = scores[:, EOS].clone()
+            scores[over] = -torch.inf
+            scores[:, EOS] = end
+        top = scores.topk(min(most, scores.size(1)), dim=1)
+        sums = (top.values - total + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
+        best = sums.topk(min(most, sums.size(1)), dim=1)
+        return best.values, top.indices.view_as(sums).gather(1, best.indices), best.indices // top.indices.size(1)
+
+    def _scores(self) -> Tensor:
+        """What each hypothesis may be followed by; with a cache, only its last token is read. (B k, V)"""
+        ids = self.ids.flatten(0, 1)
+        x = self.model.writer(
+            ids[:, -1:] if self.pasts else ids, memory=self.memory, memory_real=self.real, pasts=self.pasts
+        )
+        return self.model.head(x[:, -1]).float()
+
+    def _finish(self, sums: Tensor, came: Tensor, ends: Tensor) -> None:
+        """Keep what has ended, but only where it stands among the k best."""
+        written = self.ids.size(2)  # with the <eos>, without the <sos>
+        ends = ends & (torch.arange(ends.size(1), device=ends.device) < self.how.beam)
+        ranks = self.how.rank(sums, written)
+        for row, place in ends.nonzero().tolist():
+            ids = tuple(self.ids[row, came[row, place], 1:].tolist())
+            found = Hypothesis(ids, ranks[row, place].item(), sums[row, place].item())
+            self.found[self.live[row]].append(found)
+
+    def _go_on(self, came: Tensor) -> None:
+        """Sources that have k translations, or no hypothesis left, leave; the others' pasts follow their hypotheses."""
+        going = [
+            row
+            for row, (source, best) in enumerate(zip(self.live, self.sums[:, 0].tolist()))
+            if len(self.found[source]) < self.how.beam and best > -torch.inf
+        ]
+        fewer = len(going) < len(self.live)
+        rows = torch.tensor(going, dtype=torch.long, device=came.device)
+        if fewer:
+            came, self.ids, self.sums = came[rows], self.ids[rows], self.sums[rows]
+            self.live, self.limits, self.memory = (
+                [self.live[row] for row in going],
+                self.limits[rows],
+                self.memory[rows],
+            )
+            self.real = self.real[rows] if self.real is not None else None
+        if not going:
+            return
+        beams = (rows[:, None] * self.how.beam + came).flatten()  # (B k,)
+        for own, read in self.pasts or ():
+            if fewer or self.how.beam > 1:
+                own.select(beams)
+            if fewer:
+                read.select(rows)
+
+
+def _longest(model: Translator, how: Search, source: int) -> int:
+    """Of a translation, its `<eos>` counted; learned positions set an end of their own."""
+    shape = model.writer.shape
+    return min(how.longest(source), shape.context) if shape.positions == "learned" else how.longest(source)
+
+
+def search_all(
+    model: Translator,
+    sources: Sequence[Sequence[int]],
+    how: Search,
+    *,
+    forbidden: Sequence[int] = (),
+    rows: int = ROWS,
+    tokens: int = TOKENS,
+) -> list[list[Hypothesis]]:
+    """As `search`, for any number of sources: in batches of like length, the answers in the order of the sources."""
+    found: list[list[Hypothesis]] = [[] for _ in sources]
+    tokens = max(1, tokens // how.beam)
+    for batch in batches([len(source) for source in sources], rows=rows, tokens=tokens):
+        answers = search(model, [sources[number] for number in batch], how, forbidden=forbidden)
+        for number, answer in zip(batch, answers):
+            found[number] = answer
+    return found
+
+
+def batches(lengths: Sequence[int], *, rows: int, tokens: int) -> Iterator[list[int]]:
+    """The numbers of texts of like length, the longest first: at most `rows`, and `tokens` with padding."""
+    order = sorted(range(len(lengths)), key=lambda number: -lengths[number])
+    start = 0
+    while start < len(order):
+        size = max(1, min(rows, tokens // max(1, lengths[order[start]])))
+        yield order[start : start + size]
+        start += size

@@ -1,0 +1,72 @@
+"""What the paper's own translation run would take on this machine, from counted operations and a short probe."""
+
+import time
+from dataclasses import dataclass
+
+import torch
+
+from headstart.data.pairs import PairBatch
+from headstart.model.bill import bill, total, work
+from headstart.model.init import initialise
+from headstart.model.models import Translator, build
+from headstart.model.shape import Shape
+from headstart.recipes.settings import read_settings
+from headstart.train.translation import NextWord
+
+# Vaswani et al. (2017), sections 5.1 and 5.2, tables 2 and 3: the base model
+PARAMETERS, STEPS, TOKENS = 65_000_000, 100_000, 25_000  # TOKENS of each side in a batch
+GPUS, HOURS, THEIR_FLOPS = 8, 12, 3.3e18
+LENGTH, ROWS = 32, 8  # of the probe: about as long as their sentences
+SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class PaperRun:
+    """`flops` is counted: products of the forward pass, twice as many backward. `speed` is what the probe reached.
+
+    `their_flops` is the paper's own figure, which it derives from GPU hours and not from counting.
+    """
+
+    parameters: int
+    their_parameters: int
+    flops: float
+    their_flops: float
+    their_gpu_hours: int
+    speed: float
+    days: float
+
+
+def is_the_papers(shape: Shape) -> bool:
+    return shape == read_settings("base").model
+
+
+def paper_run(shape: Shape) -> PaperRun:
+    flops = work(shape, "translate", length=LENGTH).training * float(TOKENS) * STEPS
+    speed = probe(shape)
+    return PaperRun(
+        parameters=total(bill(shape, "translate")),
+        their_parameters=PARAMETERS,
+        flops=flops,
+        their_flops=THEIR_FLOPS,
+        their_gpu_hours=GPUS * HOURS,
+        speed=speed,
+        days=flops / speed / 86_400,
+    )
+
+
+def probe(shape: Shape, seconds: float = SECONDS) -> float:
+    """Counted operations per second in training steps of this very model, without the optimiser; the first warms up."""
+    state = torch.random.get_rng_state()
+    model = build("translate", shape)
+    initialise(model)
+    assert isinstance(model, Translator)
+    ids = torch.randint(7, shape.vocabulary, (ROWS, LENGTH))
+    torch.random.set_rng_state(state)
+    batch = PairBatch(ids, torch.full((ROWS,), LENGTH), ids, ids, torch.arange(ROWS))
+    objective, times = NextWord(model, 0.1).train(), [0.0]
+    while len(times) < 3 or sum(times) < seconds:
+        started = time.perf_counter()
+        objective(batch).backward()
+        times.append(time.perf_counter() - started)
+        model.zero_grad(set_to_none=True)
+    return work(shape, "translate", length=LENGTH).training * ROWS * LENGTH / min(times[2:])

@@ -1,0 +1,233 @@
+"""Pairs of sentences to a translator: tokenizers, batches of like length, next-word prediction, BLEU on validation."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import torch
+
+from headstart.checkpoint import load
+from headstart.config import to_table
+from headstart.data.buckets import Bucketing
+from headstart.data.pairs import Fitting, TranslationPairs
+from headstart.errors import RunError
+from headstart.generate.beam import Search
+from headstart.model.models import Translator
+from headstart.recipes.averaging import Averaged, average
+from headstart.recipes.occupied import clear_run, refuse_occupied
+from headstart.recipes.pair_files import Encoded, hash_pairs, read_all, repeats
+from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.settings import Settings
+from headstart.recipes.stopping import StopRule, plan_steps
+from headstart.recipes.training import Job, Scores, Watcher, ignore, run
+from headstart.recipes.translator_scene import Scene, build_model
+from headstart.recipes.two_tongues import NONE, Given, prepare_tongues
+from headstart.recipes.validation import ANY, Validation
+from headstart.train.course import Course
+from headstart.train.dead import Watch, unigram_entropy
+from headstart.train.device import join_workers, resolve_precision
+from headstart.train.keeping import Memory
+from headstart.train.lock import Lock
+from headstart.train.memory import keep_freed_memory
+from headstart.train.optimiser import adamw, rate_schedule
+from headstart.train.points import Points
+from headstart.train.transfer import Ledger
+from headstart.train.translation import NextWord
+
+POOL = 8  # batches of the most rows that are sorted by length together
+
+
+@dataclass(frozen=True)
+class TrainedTranslator:
+    """What a run came to. `scores` are the kept model's on all of validation, BLEU with `beam` hypotheses."""
+
+    folder: Path
+    steps: int
+    tokens: int
+    seconds: float
+    scores: Scores
+    beam: int
+    averaged: Averaged | None
+    ledger: Ledger
+    notes: tuple[str, ...]
+
+
+def translator(
+    train: str,
+    valid: str,
+    out: Path,
+    *,
+    settings: Settings,
+    stop: StopRule,
+    start: Path | None = None,
+    given: Given = NONE,
+    seed: int = 0,
+    device: str = "auto",
+    resume: bool = False,
+    force: bool = False,
+    tensorboard: bool = False,
+    say: Callable[[str], None] = ignore,
+    watch: Watcher = ignore,
+    begin: Callable[[int, int], None] = lambda steps, done: None,
+) -> TrainedTranslator:
+    """Learn from the pairs of `train` until `stop`; choose on those of `valid`.
+
+    A run to `start` from brings its body, its shape and its tokenizer.
+    """
+    workers = join_workers(device)
+    if start is not None and start.resolve() == out.resolve():
+        raise RunError(f"--from {start}: a run cannot start from itself; choose another --out")
+    if workers.first:
+        refuse_occupied(out, force=force, resume=resume)
+    keep_freed_memory()
+    pairs, held = read_all(train, settings.reading), read_all(valid, settings.reading)
+    saved = load(start) if start is not None else None
+    say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
+    with Lock(out) if workers.first else nullcontext():
+        if not resume and workers.first:
+            clear_run(out)
+        workers.wait()
+        tongues = prepare_tongues(pairs, out, settings, saved, given, workers, say)
+        torch.manual_seed(seed)
+        model, ledger, card = build_model(saved, settings, tongues)
+        scene = Scene(
+            out=out,
+            model=model.to(workers.device),
+            card=replace(card, corpus=hash_pairs(pairs)),
+            tongues=tongues,
+            train=Encoded.of(pairs, tongues.source, tongues.target),
+            valid=Encoded.of(held, tongues.source, tongues.target),
+            ledger=ledger,
+            settings=settings,
+            workers=workers,
+        )
+        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
+
+
+def _train(
+    scene: Scene,
+    stop: StopRule,
+    seed: int,
+    resume: bool,
+    tensorboard: bool,
+    say: Callable[[str], None],
+    watch: Watcher,
+    begin: Callable[[int, int], None],
+) -> TrainedTranslator:
+    out, model, workers, train = scene.out, scene.model, scene.workers, scene.settings.train
+    options = scene.settings.translator
+    texts, validation = _batches(scene, seed), scene.validation(options.bleu_sentences)
+    course, objective = Course(texts), NextWord(model, options.smoothing)
+    precision = resolve_precision(train.precision, workers.device)
+    steps, every = _plan(scene, objective, course, validation, stop, seed, resume, precision, say)
+    points = Points(out / "points", options.average, options.average_of)
+    better = 1 if options.choice == "bleu" else -1
+    dead = Watch(
+        uniform=math.log(scene.card.shape.vocabulary),
+        unigram=unigram_entropy(list(Counter(id for ids in scene.train.targets for id in ids).values())),
+        warm=max(50, round(2 * train.warmup * steps)),
+    )
+
+    def evaluate(memory: Memory) -> Scores:
+        scores = validation.scores(model)
+        if workers.first and options.average > 1:
+            points.add(memory.step, better * scores[options.choice], model)
+        return scores
+
+    begin(steps, 0)
+    job = Job(
+        folder=out,
+        model=model,
+        objective=objective,
+        course=course,
+        optimiser=adamw(model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2)),
+        rate_at=rate_schedule(train.rate, steps, warmup=train.warmup, decay=train.decay, floor=train.floor),
+        steps=steps,
+        card=scene.card,
+        tokenizer=scene.tongues.target,
+        source_tokenizer=scene.tongues.own_source,
+        workers=workers,
+        evaluate=evaluate,
+        evaluates_at=lambda step: step % every == 0 or step == steps,
+        score=options.choice,
+        better=better,
+        save_every=train.save_every,
+        patience=train.patience,
+        seed=seed,
+        clip=train.clip,
+        accumulate=train.accumulate,
+        precision=precision,
+        tensorboard=tensorboard,
+        see=lambda step: dead.see(step.number, step.loss, step.norm),
+        watch=watch,
+    )
+    memory = run(job, resume=resume)
+    averaged = average(scene, points, validation, memory, better)
+    best = load(out / "best", workers.device).model
+    assert isinstance(best, Translator)
+    whole, how = scene.validation(ANY), Search()
+    scores = {**whole.reading(best), "bleu": whole.writing(best, how)}
+    notes = [
+        texts.note,
+        *repeats(scene.train.pairs, scene.valid.pairs),
+        dead.judge(memory.step, scores["held_out_loss"]),
+    ]
+    return TrainedTranslator(
+        folder=out,
+        steps=memory.step,
+        tokens=memory.tokens,
+        seconds=memory.seconds,
+        scores=scores,
+        beam=how.beam,
+        averaged=averaged,
+        ledger=scene.ledger,
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def _plan(
+    scene: Scene,
+    objective: NextWord,
+    course: Course,
+    validation: Validation,
+    stop: StopRule,
+    seed: int,
+    resume: bool,
+    precision: str,
+    say: Callable[[str], None],
+) -> tuple[int, int]:
+    """How many steps there will be, and after how many each evaluation: from run.toml, or written there."""
+    asked = {**to_table(scene.settings), "stop": asdict(stop)}
+    origin = {"objective": "translate", "seed": seed, "from": scene.card.parent or "scratch"}
+    origin |= {"tokenizer": scene.tongues.target.hash, "source_tokenizer": scene.tongues.source.hash}
+    origin |= {"train": hash_pairs(scene.train.pairs), "valid": hash_pairs(scene.valid.pairs)}
+    found = read_run_file(scene.out).get("run", {}) if resume else {}
+    workers = scene.workers
+    if found:
+        note = check_unchanged(scene.out, asked, origin | {k: v for k, v in found.items() if k not in origin})
+        if note:
+            say(note)
+    else:
+        train = scene.settings.train
+        evaluate = lambda: validation.scores(scene.model)  # noqa: E731
+        found = origin | plan_steps(objective, course, evaluate, stop, train, workers, precision, say)
+        if workers.first:
+            write_run_file(scene.out, asked, found)
+    workers.wait()
+    return int(found["steps"]), int(found["evaluate_every"])
+
+
+def _batches(scene: Scene, seed: int) -> TranslationPairs:
+    options, shape = scene.settings.translator, scene.card.shape
+    longest = min(options.longest, shape.context) if shape.positions == "learned" else options.longest
+    return TranslationPairs(
+        scene.train.sources,
+        scene.train.targets,
+        tokenizer=scene.tongues.target,
+        fitting=Fitting(longest=longest, largest_ratio=options.largest_ratio),
+        bucketing=Bucketing(rows=options.rows, budget=options.tokens, pool=POOL),
+        seed=seed,
+    )

@@ -1,0 +1,222 @@
+"""A translator is trained, stopped and resumed: the same bytes, averages included; it starts from a pretrained body."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from recipes.small_pairs import small_pairs, small_translator
+from safetensors.torch import load_file
+from train.small_corpus import small_corpus, small_settings
+
+from headstart.checkpoint import load
+from headstart.errors import CheckpointError, ConfigError, DataError, RunError
+from headstart.model.models import Translator
+from headstart.recipes import training
+from headstart.recipes.pretrain import pretrain
+from headstart.recipes.stopping import StopRule
+from headstart.recipes.translator import TrainedTranslator, translator
+from headstart.train.loop import Step
+from headstart.train.points import Points
+from headstart.train.signals import Interrupted
+
+STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    folder = tmp_path_factory.mktemp("pairs")
+    return small_pairs(folder, "train", 400, 0), small_pairs(folder, "valid", 30, 1)
+
+
+def go(
+    out: Path, pairs: tuple[str, str], *overrides: str, resume: bool = False, steps: int = STEPS, **options: object
+) -> TrainedTranslator:
+    settings = small_translator(*overrides)
+    return translator(*pairs, out, settings=settings, stop=StopRule(steps=steps), seed=3, resume=resume, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def whole(pairs: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    go(folder, pairs)
+    return folder
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    kept = ("last/model.safetensors", "last/moments.safetensors", "best/model.safetensors", "best/card.json")
+    points = [str(path.relative_to(run)) for path in sorted((run / "points").rglob("*.*"))]
+    return {name: (run / name).read_bytes() for name in (*kept, *points)}
+
+
+def metrics(run: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("places", [(10, 27)])
+def test_resumed_runs_end_with_the_same_bytes(
+    whole: Path, pairs: tuple[str, str], tmp_path: Path, places: tuple[int, ...]
+) -> None:
+    from headstart.train.loop import fit
+
+    for place in places:
+
+        def stopping(*words: object, place: int = place, **named: object) -> object:
+            for step in fit(*words, **named):  # type: ignore[arg-type]
+                yield step
+                if step.number == place:
+                    raise RuntimeError("the lights went out")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(training, "fit", stopping)
+            with pytest.raises(RuntimeError, match="lights"):
+                go(tmp_path / "run", pairs, resume=True)
+    go(tmp_path / "run", pairs, resume=True)
+    assert contents(tmp_path / "run") == contents(whole)
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+def test_a_signal_saves_and_a_finished_run_stays_as_it_is(whole: Path, pairs: tuple[str, str], tmp_path: Path) -> None:
+    def interrupt(event: object) -> None:
+        if isinstance(event, Step) and event.number == 17:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="saved at step 17 of 40"):
+        go(tmp_path / "run", pairs, watch=interrupt)
+    go(tmp_path / "run", pairs, resume=True)
+    again = go(tmp_path / "run", pairs, resume=True)
+    assert contents(tmp_path / "run") == contents(whole)
+    assert again.steps == STEPS
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[4])
+from pathlib import Path
+from recipes.small_pairs import small_translator
+from headstart.recipes.stopping import StopRule
+from headstart.recipes.translator import translator
+translator(sys.argv[1], sys.argv[2], Path(sys.argv[3]), settings=small_translator(), stop=StopRule(steps=40), seed=3,
+           resume=True, watch=lambda event: print(getattr(event, "number", ""), flush=True))
+"""
+
+
+def test_killed_and_resumed_it_has_the_same_weights_and_scores(
+    whole: Path, pairs: tuple[str, str], tmp_path: Path
+) -> None:
+    words = [sys.executable, "-c", SCRIPT, *pairs, str(tmp_path / "run"), str(Path(__file__).parents[1])]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.strip() == "23":
+            time.sleep(0.01)
+            process.kill()
+            break
+    process.wait()
+    process.stdout.close()
+    go(tmp_path / "run", pairs, resume=True)
+    assert contents(tmp_path / "run") == contents(whole)
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+def test_the_mean_is_that_of_the_last_points(whole: Path, tmp_path: Path) -> None:
+    points = Points(whole / "points", 3)
+    assert points.steps() == [20, 30, 40]
+    parts = [load_file(whole / "points" / f"{step:08d}" / "model.safetensors") for step in (20, 30, 40)]
+    for name, value in points.mean().items():
+        torch.testing.assert_close(value, torch.stack([part[name] for part in parts]).mean(0))
+
+
+def test_the_best_points_are_kept_and_what_lies_ahead_is_forgotten(tmp_path: Path) -> None:
+    model = torch.nn.Linear(2, 2)
+    points = Points(tmp_path / "points", 2, "best")
+    for step, figure in ((1, 0.5), (2, 0.1), (3, 0.7), (4, 0.6)):
+        points.add(step, figure, model)
+    assert points.steps() == [3, 4]
+    points.add(2, 0.1, model)
+    assert points.steps() == [2]
+
+
+def test_a_few_pairs_are_learnt_by_heart(tmp_path: Path) -> None:
+    few = small_pairs(tmp_path, "few", 12, 0)
+    learns = ["model.width=32", "model.hidden=64", "model.dropout=0.0", "model.embedding_dropout=0.0"]
+    learns += ["train.rate=1e-2", "train.decay=cosine", "train.evaluate_every=120", "translator.smoothing=0.0"]
+    done = go(tmp_path / "run", (few, few), *learns, "translator.tokens=1024", steps=120)
+    assert done.scores["bleu"] > 80
+    assert done.scores["bits_per_byte"] < 0.3
+
+
+def test_two_vocabularies_and_two_tables(pairs: tuple[str, str], tmp_path: Path) -> None:
+    options = ["translator.vocabularies=separate", "translator.shared=false", "train.decay=inverse-sqrt"]
+    go(tmp_path / "run", pairs, *options, steps=10)
+    saved = load(tmp_path / "run")
+    assert isinstance(saved.model, Translator)
+    assert saved.source_tokenizer.hash != saved.tokenizer.hash
+    assert saved.card.source_vocabulary == saved.source_tokenizer.size
+    assert saved.model.reader.embedding is not saved.model.writer.embedding
+    assert saved.source_tokenizer.decode(saved.source_tokenizer.encode("the cat")) == "the cat"
+
+
+def test_one_vocabulary_and_two_tables(pairs: tuple[str, str], tmp_path: Path) -> None:
+    go(tmp_path / "run", pairs, "translator.shared=false", "model.tied=false", steps=10)
+    saved = load(tmp_path / "run")
+    assert saved.card.source_tokenizer == ""
+    assert saved.card.source_vocabulary == saved.tokenizer.size
+
+
+@pytest.mark.parametrize("carries", ["reader", "writer", "both"])
+def test_a_pretrained_body_is_carried_and_said_so(
+    pairs: tuple[str, str], body: Path, tmp_path: Path, carries: str
+) -> None:
+    done = go(tmp_path / "run", pairs, f"translator.carries={carries}", "train.rate=1e-12", steps=10, start=body)
+    theirs, run = load(body), load(tmp_path / "run")
+    model = run.model
+    assert isinstance(model, Translator)
+    for place in ("reader", "writer") if carries == "both" else (carries,):
+        kept = dict(getattr(model, place).named_parameters())
+        for name, value in theirs.model.get_submodule("body").named_parameters():
+            torch.testing.assert_close(kept[name], value)
+    assert sum(done.ledger.kept.values()) + sum(done.ledger.fresh.values()) == sum(
+        p.numel() for p in model.parameters()
+    )
+    assert "kept" in done.ledger.sentence()
+    assert any("writer.blocks.0.reader" in name for name in done.ledger.fresh)
+    assert run.card.parent
+    assert run.tokenizer.hash == theirs.tokenizer.hash
+
+
+@pytest.fixture(scope="module")
+def body(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("body")
+    pretrain([small_corpus(folder)], folder / "lm", settings=small_settings(), stop=StopRule(steps=5))
+    return folder / "lm"
+
+
+def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="already holds something"):
+        go(whole, pairs)
+    with pytest.raises(RunError, match="the run has changed"):
+        go(whole, pairs, "translator.smoothing=0.2", resume=True)
+    with pytest.raises(ConfigError, match="cannot share one table"):
+        small_translator("translator.vocabularies=separate")
+    with pytest.raises(CheckpointError, match="is a translator itself"):
+        go(tmp_path / "other", pairs, start=whole)
+    short = tmp_path / "short.fr"
+    short.write_text("un\n")
+    with pytest.raises(DataError, match="must match line by line"):
+        go(tmp_path / "third", (f"{pairs[0].split(':')[0]}:{short}", pairs[1]))
+    assert not (tmp_path / "third").exists()
+
+
+def test_what_stands_twice_is_counted(tmp_path: Path) -> None:
+    table = tmp_path / "train.tsv"
+    table.write_text("source\ttarget\n" + "the cat\tle chat\nThe  cat\tle chat\na dog\tun chien\n" * 4)
+    valid = tmp_path / "valid.tsv"
+    valid.write_text("source\ttarget\na dog\tun chien\nthe sun\tle soleil\n")
+    done = go(tmp_path / "run", (str(table), str(valid)), "model.vocabulary=300", steps=10)
+    assert "10 of 12 training pairs repeat an earlier one" in done.notes
+    assert any(note.startswith("1 of 2 validation sources also stand in train, 1 of them") for note in done.notes)
