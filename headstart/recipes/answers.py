@@ -9,7 +9,7 @@ import numpy as np
 from headstart.recipes.arms import RESULT, TEST, Arm, Table, read_json, write_json
 from headstart.recipes.labels import hash_rows
 from headstart.recipes.one_arm import Tools, answer
-from headstart.recipes.plan import Bench, Request
+from headstart.recipes.plan import Bench, Contest
 from headstart.text.readers import read_rows
 from headstart.text.records import Row
 
@@ -24,21 +24,21 @@ class Answers:
     results: Mapping[str, Table]
 
 
-def open_test(request: Request, bench: Bench, arms: Sequence[Arm], say: Callable[[str], None], tools: Tools) -> Answers:
+def open_test(contest: Contest, bench: Bench, arms: Sequence[Arm], say: Callable[[str], None], tools: Tools) -> Answers:
     """Every arm is finished, so nothing can be chosen by the test any more: answers first, then the labels."""
-    unfinished = [arm.name for arm in arms if not arm.finished(request.out)]
+    unfinished = [arm.name for arm in arms if not arm.finished(contest.out)]
     assert not unfinished, f"the test was about to be opened before {unfinished[0]} was finished"
     say(f"Every arm is finished. Now the {len(bench.test):,} test texts are read.")
     texts = hash_rows(bench.test)
     probabilities, seconds = {}, {}
     for arm in arms:
-        path = arm.folder(request.out) / TEST
+        path = arm.folder(contest.out) / TEST
         if not path.is_file() or read_json(path)["texts"] != texts:
-            write_json(path, {"texts": texts, **answer(arm, bench, request.out, tools)})
+            write_json(path, {"texts": texts, **answer(arm, bench, contest.out, tools)})
         found = read_json(path)
         probabilities[arm.name], seconds[arm.name] = np.array(found["probabilities"]), float(found["seconds"])
         if arm.neural and arm.few:
-            shutil.rmtree(arm.folder(request.out) / "best", ignore_errors=True)  # a curve needs its points only
-    rows = list(read_rows(request.test, request.settings.reading))
-    results = {arm.name: read_json(arm.folder(request.out) / RESULT) for arm in arms}
+            shutil.rmtree(arm.folder(contest.out) / "best", ignore_errors=True)  # a curve needs its points only
+    rows = list(read_rows(contest.test, contest.settings.reading))
+    results = {arm.name: read_json(arm.folder(contest.out) / RESULT) for arm in arms}
     return Answers(rows=rows, probabilities=probabilities, seconds=seconds, results=results)

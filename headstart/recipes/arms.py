@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headstart.checkpoint import Card
 from headstart.errors import RunError
 
 Table = dict[str, Any]
@@ -22,8 +23,21 @@ NEURAL = ("pretrained", "scratch")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Start:
+    """What the models of a system start from: a `run` with this card and hash, or from scratch in its shape."""
+
+    system: str
+    card: Card
+    run: Path | None = None
+    parent: str = "scratch"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Arm:
-    """`rows` are numbers of training rows; `few` says that these are not all. `inputs` is compared on --resume."""
+    """`rows` are numbers of training rows; `few` says that these are not all. `inputs` is compared on --resume.
+
+    A classic baseline has no `start`.
+    """
 
     system: str
     seed: int
@@ -31,10 +45,11 @@ class Arm:
     few: bool
     epochs: int
     inputs: Mapping[str, Any]
+    start: Start | None = None
 
     @property
     def neural(self) -> bool:
-        return self.system in NEURAL
+        return self.start is not None
 
     @property
     def name(self) -> str:
@@ -51,20 +66,25 @@ class Arm:
 def refuse_changed(arms: Sequence[Arm], out: Path) -> None:
     """Refuse to go on where an arm that was begun had other inputs, or would be left out of the report."""
     for arm in arms:
-        path = arm.folder(out) / INPUTS
-        before = read_json(path) if path.is_file() else dict(arm.inputs)
-        differences = [f"{name} was {_show(a)}, now {_show(b)}" for name, a, b in _differences(before, arm.inputs)]
-        if differences:
-            raise RunError(
-                f"{arm.folder(out)}: cannot go on, this arm was begun with other inputs: {'; '.join(differences)}. "
-                "Use the old ones, or start anew in another --out"
-            )
+        refuse_other_inputs(arm.folder(out), arm.inputs)
     asked = {arm.name for arm in arms}
     left = sorted(path.parent.name for path in out.glob(f"{ARMS}/*/{RESULT}") if path.parent.name not in asked)
     if left:
         raise RunError(
             f"{out / ARMS / left[0]}: this arm is finished but not asked for now, and a report leaves no result out; "
-            "ask for at least the same --seeds, --seed and --label-counts, or start anew in another --out"
+            "ask for at least the same systems, --seeds, --seed and --label-counts, or start anew in another --out"
+        )
+
+
+def refuse_other_inputs(folder: Path, inputs: Mapping[str, Any]) -> None:
+    """Refuse to go on in a folder that was begun with other inputs than these."""
+    path = folder / INPUTS
+    before = read_json(path) if path.is_file() else dict(inputs)
+    differences = [f"{name} was {_show(a)}, now {_show(b)}" for name, a, b in _differences(before, inputs)]
+    if differences:
+        raise RunError(
+            f"{folder}: cannot go on, this was begun with other inputs: {'; '.join(differences)}. "
+            "Use the old ones, or start anew in another --out"
         )
 
 

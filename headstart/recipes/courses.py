@@ -22,7 +22,7 @@ def by_epoch(courses: Mapping[str, Course]) -> Table:
 
     The interval of the lead is Student's over the pairs of seeds, on these validation texts.
     """
-    table: Table = {name: _epochs(course) for name, course in courses.items()}
+    table: Table = {name: epoch_means(course) for name, course in courses.items()}
     first, second = courses["pretrained"], courses["scratch"]
     leads = []
     for number in range(1, min(_longest(first), _longest(second)) + 1):
@@ -42,17 +42,22 @@ def label_curve(rights: Mapping[str, Mapping[int, np.ndarray]], everything: int)
     """Test accuracy by number of labels; None where no --label-counts were asked for."""
     if len(rights["pretrained"]) < 2:
         return None
-    curves = {
-        name: [{"labels": n, "seeds": len(right), **asdict(accuracy_interval(right))} for n, right in found.items()]
-        for name, found in rights.items()
-        if len(found) > 1
-    }
+    curves = accuracy_curves(rights)
     worth = labels_worth(rights["scratch"], rights["pretrained"])
     points_of = [
         {**asdict(each), "needed": _closed(each.needed), "low": _closed(each.low), "high": _closed(each.high)}
         for each in worth
     ]
     return {"everything": everything, "curves": curves, "worth": points_of, "sentence": worth_sentence(worth)}
+
+
+def accuracy_curves(rights: Mapping[str, Mapping[int, np.ndarray]]) -> Table:
+    """For each system that was trained on fewer labels too, its test accuracy by their number."""
+    return {
+        name: [{"labels": n, "seeds": len(right), **asdict(accuracy_interval(right))} for n, right in found.items()]
+        for name, found in rights.items()
+        if len(found) > 1
+    }
 
 
 def saved_time(courses: Mapping[str, Course], run: Path) -> Table:
@@ -72,7 +77,8 @@ def saved_time(courses: Mapping[str, Course], run: Path) -> Table:
     }
 
 
-def _epochs(course: Course) -> list[Table]:
+def epoch_means(course: Course) -> list[Table]:
+    """Validation accuracy after each epoch: mean, lowest and highest seed."""
     found = []
     for number in range(1, _longest(course) + 1):
         here = [epochs[number - 1] for epochs in course.values() if len(epochs) >= number]

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from headstart.errors import RunError
 from headstart.evaluate.baseline import CLASSICS, STRENGTHS, Fitted, fit_classic, plain_text
 from headstart.evaluate.scores import score
-from headstart.recipes.arms import INPUTS, RESULT, Arm, Table, read_json, write_json
+from headstart.recipes.arms import INPUTS, RESULT, Arm, Start, Table, read_json, write_json
 from headstart.recipes.finetune import FineTuned, finetune
-from headstart.recipes.plan import Bench, Request
+from headstart.recipes.plan import Bench, Contest
 from headstart.recipes.predict import Prediction, predict_rows
 from headstart.text.records import Row
 
@@ -43,29 +43,31 @@ class Tools:
     predict: Callable[[Path, Sequence[Row]], list[Prediction]] = predict_rows
 
 
-def train_arm(arm: Arm, bench: Bench, request: Request, progress: Progress, tools: Tools) -> None:
+def train_arm(arm: Arm, bench: Bench, contest: Contest, progress: Progress, tools: Tools) -> None:
     """Train one arm; its result is written last."""
-    folder = arm.folder(request.out)
+    folder = arm.folder(contest.out)
     write_json(folder / INPUTS, arm.inputs)
-    result = _finetune(arm, bench, request, progress, tools) if arm.neural else _fit(arm, bench).result
+    start = arm.start
+    result = _finetune(arm, start, bench, contest, progress, tools) if start else _fit(arm, bench).result
     write_json(folder / RESULT, result)
     for state in ("last", "last.old"):
         shutil.rmtree(folder / state, ignore_errors=True)
 
 
-def _finetune(arm: Arm, bench: Bench, request: Request, progress: Progress, tools: Tools) -> Table:
-    settings = replace(bench.settings, finetune=replace(bench.settings.finetune, epochs=arm.epochs))
+def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: Progress, tools: Tools) -> Table:
+    options = replace(bench.settings.finetune, epochs=arm.epochs)
+    settings = replace(bench.settings, model=start.card.shape, finetune=options)
     done = tools.finetune(
         [bench.train[row] for row in arm.rows],
         bench.valid,
-        start=request.run if arm.system == "pretrained" else None,
-        out=arm.folder(request.out),
+        start=start.run,
+        out=arm.folder(contest.out),
         settings=settings,
         tokenizer=bench.tokenizer,
-        causal=bench.card.causal,
+        causal=start.card.causal,
         labels=bench.labels,
         seed=arm.seed,
-        device=request.device,
+        device=contest.device,
         resume=True,
         watch=progress.watch,
         begin=progress.begin,

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from headstart.model import bill as bills
 from headstart.recipes.arms import Table
-from headstart.recipes.plan import Bench, Request
+from headstart.recipes.plan import Bench, Contest, Request
 from headstart.text.reading.parallel import split_spec
 from headstart.text.records import Row
 from headstart.whole import sha256
 
 
-def data_of(request: Request, bench: Bench, test: Sequence[Row]) -> Table:
+def data_of(contest: Contest, bench: Bench, test: Sequence[Row]) -> Table:
     """For each part its files with their SHA-256, its rows and how many have each label."""
-    parts = {"train": (request.train, bench.train), "valid": (request.valid, bench.valid), "test": (request.test, test)}
+    parts = {"train": (contest.train, bench.train), "valid": (contest.valid, bench.valid), "test": (contest.test, test)}
     return {
         name: {
-            "files": [_file(Path(half)) for half in split_spec(spec)],
+            "files": files_of([Path(half) for half in split_spec(spec)]),
             "rows": len(rows),
             "labels": dict(sorted(Counter(row.label for row in rows).items())),
             "words": bench.leaks.facts[name]["words"],
@@ -28,7 +28,7 @@ def data_of(request: Request, bench: Bench, test: Sequence[Row]) -> Table:
 
 
 def bill_of(bench: Bench) -> Table:
-    """The classifier that both systems train, to the unit, and its work at the longest text it reads."""
+    """The classifier that every system trains, to the unit, and its work at the longest text it reads."""
     shape, classes = bench.card.shape, len(bench.labels)
     lines = bills.bill(shape, "classify", classes=classes)
     length, rows = shape.context, bench.settings.finetune.rows
@@ -48,7 +48,7 @@ def run_of(request: Request, bench: Bench) -> Table:
     card = bench.card
     return {
         "folder": str(request.run),
-        "checkpoint": bench.parent,
+        "checkpoint": bench.starts[0].parent,
         "tokenizer": card.tokenizer,
         "corpus": card.corpus,
         "step": card.step,
@@ -57,5 +57,5 @@ def run_of(request: Request, bench: Bench) -> Table:
     }
 
 
-def _file(path: Path) -> Table:
-    return {"name": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)}
+def files_of(paths: Sequence[Path]) -> list[Table]:
+    return [{"name": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)} for path in paths]

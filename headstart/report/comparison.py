@@ -12,7 +12,8 @@ from headstart.report.inline import INCHES, LETTERS, blank, inline
 from headstart.report.style import BLUE, GREEN, INK, ORANGE, QUIET, look, panel
 
 Table = Mapping[str, Any]
-LOOKS = {
+Looks = Mapping[str, tuple[str, str, str]]  # of each system the colour, the marker and the line
+LOOKS: Looks = {
     "pretrained": (BLUE, "o", "-"),
     "scratch": (ORANGE, "s", "-"),
     "characters": (GREEN, "^", "--"),
@@ -37,7 +38,7 @@ def figures(scores: Table) -> dict[str, Markup]:
     return drawn
 
 
-def draw_accuracies(systems: Sequence[Table]) -> Markup:
+def draw_accuracies(systems: Sequence[Table], looks: Looks = LOOKS) -> Markup:
     """Each system's test accuracy as a dot with its interval; its seeds as small rings."""
     shown = [system for system in systems if system["name"] != "majority"]
     figure = blank(0.55 + 0.62 * len(shown))
@@ -47,7 +48,7 @@ def draw_accuracies(systems: Sequence[Table]) -> Markup:
     margin = 0.06 * (max(highs) - min(lows)) + 0.002
     axes.set(xlim=(min(lows) - margin, max(highs) + margin), ylim=(len(shown) - 0.35, -0.65), yticks=[])
     for row, system in enumerate(shown):
-        _draw_accuracy(axes, row, system)
+        _draw_accuracy(axes, row, system, looks)
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.grid(True, axis="x")
@@ -57,8 +58,8 @@ def draw_accuracies(systems: Sequence[Table]) -> Markup:
     )
 
 
-def _draw_accuracy(axes: Axes, row: int, system: Table) -> None:
-    colour, marker, _ = LOOKS[system["name"]]
+def _draw_accuracy(axes: Axes, row: int, system: Table, looks: Looks) -> None:
+    colour, marker, _ = looks[system["name"]]
     found = system["accuracy"]
     axes.plot([found["low"], found["high"]], [row, row], color=colour, linewidth=6, alpha=0.3, solid_capstyle="butt")
     if len(system["seeds"]) > 1:
@@ -73,12 +74,12 @@ def _draw_accuracy(axes: Axes, row: int, system: Table) -> None:
     axes.text(right, row - 0.3, text, color=INK, ha="right", va="bottom")
 
 
-def draw_epochs(table: Table, systems: Sequence[Table]) -> Markup:
+def draw_epochs(table: Table, systems: Sequence[Table], looks: Looks = LOOKS) -> Markup:
     """Validation accuracy after each epoch: the mean as a line, from the lowest to the highest seed as a band."""
     figure = blank(3.3)
     axes = panel(figure, LEFT, 0.1, INCHES - LEFT - RIGHT, 2.6)
     for system in systems:
-        colour, marker, dash = LOOKS[system["name"]]
+        colour, marker, dash = looks[system["name"]]
         if not system["neural"]:
             axes.axhline(system["valid_accuracy"], color=colour, linestyle=dash, linewidth=1.4)
             continue
@@ -87,11 +88,9 @@ def draw_epochs(table: Table, systems: Sequence[Table]) -> Markup:
         low, high = [each["lowest"] for each in course], [each["highest"] for each in course]
         axes.fill_between(epochs, low, high, color=colour, alpha=0.18, linewidth=0)
         axes.plot(epochs, [each["mean"] for each in course], marker + "-", color=colour, markeredgecolor="white")
-    _whole_epochs(axes, max(len(table["pretrained"]), len(table["scratch"])))
+    _whole_epochs(axes, max(len(table[system["name"]]) for system in systems if system["neural"]))
     axes.set_ylabel("validation accuracy")
-    return inline(
-        figure, "epochs", "Validation accuracy by epoch, scratch against pretrained, baselines as level lines"
-    )
+    return inline(figure, "epochs", "Validation accuracy by epoch of each model, baselines as level lines")
 
 
 def draw_lead(lead: Sequence[Table]) -> Markup:
@@ -109,13 +108,13 @@ def draw_lead(lead: Sequence[Table]) -> Markup:
     return inline(figure, "lead", "How far the pretrained model is ahead of scratch after each epoch")
 
 
-def draw_label_curve(table: Table) -> Markup:
+def draw_label_curve(table: Table, looks: Looks = LOOKS) -> Markup:
     """Test accuracy by number of labels, with intervals, over the logarithm of the labels."""
     figure = blank(3.3)
     axes = panel(figure, LEFT, 0.1, INCHES - LEFT - RIGHT, 2.6)
-    curves = [(name, table["curves"][name]) for name in LOOKS if name in table["curves"]]
+    curves = [(name, table["curves"][name]) for name in looks if name in table["curves"]]
     for place, (name, curve) in enumerate(curves):
-        colour, marker, dash = LOOKS[name]
+        colour, marker, dash = looks[name]
         aside = 1.02 ** (place - (len(curves) - 1) / 2)  # so that intervals do not cover each other
         labels = [each["labels"] * aside for each in curve]
         values = [each["value"] for each in curve]

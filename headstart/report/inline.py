@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from headstart.report.style import BLUE, GREEN, GRID, INK, METADATA, NOTHING, ORANGE, QUIET
+from headstart.report.style import BLUE, GREEN, GRID, INK, METADATA, NOTHING, ORANGE, PURPLE, QUIET
 
 INCHES = 5.0  # a column of the page; a phone shows it at three quarters, so letters are drawn large
 LETTERS: dict[str, Any] = {"font.size": 10.5, "xtick.labelsize": 10.0, "ytick.labelsize": 10.0, "axes.titlesize": 11.0}
@@ -18,6 +18,7 @@ NAMES = {
     BLUE: "blue",
     ORANGE: "orange",
     GREEN: "green",
+    PURPLE: "purple",
     NOTHING: "nothing",
     "#ffffff": "paper",
 }

@@ -21,10 +21,15 @@ Table = Mapping[str, Any]
 
 
 def write_page(scores: Path, out: Path) -> None:
+    """The report of a comparison."""
+    write_whole(out, page(json.loads(scores.read_text("utf-8")), out.parent))
+
+
+def write_whole(out: Path, page: str) -> None:
     """Whole or not at all."""
     aside = out.with_name(out.name + ".new")
     try:
-        aside.write_text(page(json.loads(scores.read_text("utf-8")), out.parent), "utf-8")
+        aside.write_text(page, "utf-8")
         aside.replace(out)
     except OSError as problem:
         aside.unlink(missing_ok=True)
@@ -36,7 +41,7 @@ def page(scores: Table, folder: Path) -> str:
     names = {system["name"]: system for system in scores["systems"]}
     main = [names[name] for name in ("pretrained", "scratch", scores["best_classic"])]
     return (
-        _environment()
+        environment()
         .get_template("compare.html")
         .render(
             scores=scores,
@@ -52,8 +57,9 @@ def page(scores: Table, folder: Path) -> str:
     )
 
 
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """What turns a template of this folder into a page; every text in it is made visible and escaped."""
+    made = Environment(
         loader=PackageLoader("headstart", "report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -61,13 +67,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "bracket": _bracket,
         "signed": signed,
         "duration": duration,
         "probability": probability,
     }
-    return environment
+    return made
 
 
 def _shown(value: Any) -> Any:

@@ -16,7 +16,7 @@ from headstart.errors import ConfigError
 
 WIDTH = 10.0  # inches; a page shows it at about 1000 pixels, so that 9 points are 12 pixels
 INK, QUIET, GRID = "#1f2933", "#5f6b7a", "#e3e7ec"
-BLUE, ORANGE, GREEN = "#0072b2", "#d55e00", "#009e73"  # Okabe and Ito: told apart by all eyes
+BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"  # Okabe and Ito: told apart by all eyes
 NOTHING = "#eef1f4"
 
 AMOUNT = LinearSegmentedColormap.from_list("amount", ["#f6f9fb", "#a9d2ec", BLUE, "#062f4a"])
