@@ -48,7 +48,7 @@ def compare(
     """
     from headstart.cli.interrupted import saved_on_interrupt
     from headstart.recipes.compare import compare
-    from headstart.recipes.plan import Request
+    from headstart.recipes.comparing.plan import Request
     from headstart.recipes.settings import read_settings
 
     shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")

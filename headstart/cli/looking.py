@@ -106,11 +106,11 @@ def draw_mask(
     Try: headstart draw mask --objective all --out masks.svg
     """
     if objective == "translate":
-        from headstart.recipes.draw_translator import draw_translator_masks
+        from headstart.recipes.drawing.translator_masks import draw_translator_masks
 
         draw_translator_masks(out, length=length)
     else:
-        from headstart.recipes.draw_objectives import draw_objective
+        from headstart.recipes.drawing.objective_masks import draw_objective
 
         draw_objective(out, objective, length=length)
     say(f"Wrote {out}")
@@ -143,11 +143,11 @@ def draw_attention(
     Two objectives: headstart draw attention runs/lm "A text" --beside runs/masked --head 1 --out heads.svg
     """
     if beside or head:
-        from headstart.recipes.attention_beside import draw_beside
+        from headstart.recipes.drawing.beside import draw_beside
 
         draw_beside([run, *(beside or ())], text, out, layer=layer, head=head)
     else:
-        from headstart.recipes.attention import draw_attention as recipe
+        from headstart.recipes.drawing.attention import draw_attention as recipe
 
         recipe(run, text, out, layer=layer)
     say(f"Wrote {out}")
@@ -188,7 +188,7 @@ def import_checkpoint(
 ) -> None:
     """Turn a checkpoint of the source lab (.pt) into a run folder; its pickle is read as plain tensors only."""
     from headstart.recipes.import_lab import import_lab
-    from headstart.recipes.occupied import refuse_occupied
+    from headstart.recipes.running.occupied import refuse_occupied
     from headstart.recipes.settings import read_settings
     from headstart.text.tokenizer import Tokenizer
 

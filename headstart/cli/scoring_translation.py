@@ -8,7 +8,7 @@ from headstart.cli.show import say, say_json, table
 if TYPE_CHECKING:
     from headstart.evaluate.translation import TranslationScores
     from headstart.generate.beam import Search
-    from headstart.recipes.evaluate_translator import TranslatorEvaluation
+    from headstart.recipes.evaluate_pairs import TranslatorEvaluation
     from headstart.text.records import Reading
 
 
@@ -27,7 +27,7 @@ def evaluate_translator(
     from dataclasses import asdict
 
     from headstart.evaluate.translation import Measures
-    from headstart.recipes.evaluate_translator import evaluate_pairs
+    from headstart.recipes.evaluate_pairs import evaluate_pairs
 
     measures = Measures(tokenize=tokenize, lowercase=lowercase)
     found = evaluate_pairs(run, file, reading, how, measures=measures, against=against)

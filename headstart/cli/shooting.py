@@ -80,7 +80,7 @@ def shootout(
         device=device,
         command=shlex.join(["headstart", *(word for word in sys.argv[1:] if word not in ("--resume", "--force"))]),
         minutes=minutes,
-        objectives=tuple(name.strip() for name in objectives.split(",")),  # type: ignore[arg-type]  # Rules checks them
+        objectives=tuple(name.strip() for name in objectives.split(",")),  # type: ignore[misc]  # Rules checks
         equal=equal,
         tokenizer=tokenizer,
         scratch=scratch,

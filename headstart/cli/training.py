@@ -83,8 +83,8 @@ def pretrain(
 
     from headstart.cli.interrupted import saved_on_interrupt
     from headstart.recipes.pretrain import pretrain
+    from headstart.recipes.running.stopping import StopRule
     from headstart.recipes.settings import read_settings
-    from headstart.recipes.stopping import StopRule
 
     shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
     if shaping and start is not None:

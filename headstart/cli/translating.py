@@ -63,10 +63,10 @@ def translator(
     from dataclasses import asdict
 
     from headstart.cli.interrupted import saved_on_interrupt
+    from headstart.recipes.running.stopping import StopRule
     from headstart.recipes.settings import read_settings
-    from headstart.recipes.stopping import StopRule
+    from headstart.recipes.translating.two_tongues import Given
     from headstart.recipes.translator import translator
-    from headstart.recipes.two_tongues import Given
 
     given = {
         "translator.smoothing": smoothing,

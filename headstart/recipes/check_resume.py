@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.errors import RunError
-from headstart.recipes.training import ignore
+from headstart.recipes.running.training import ignore
 from headstart.train.journal import Journal
 from headstart.whole import find_whole, sha256
 

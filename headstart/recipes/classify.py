@@ -7,10 +7,10 @@ from headstart.checkpoint import load
 from headstart.errors import DataError
 from headstart.recipes.finetune import Epoch, FineTuned, finetune
 from headstart.recipes.labels import label_names, split_off
-from headstart.recipes.occupied import clear_run, refuse_occupied
-from headstart.recipes.second_phase import refuse_own_child
+from headstart.recipes.pretraining.second_phase import refuse_own_child
+from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.running.training import ignore
 from headstart.recipes.settings import Settings
-from headstart.recipes.training import ignore
 from headstart.text.readers import read_labelled
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer

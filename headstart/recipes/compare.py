@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from headstart.recipes.all_arms import Show, openings, train_arms, unseen
-from headstart.recipes.answers import open_test
-from headstart.recipes.arms import ARMS, Table, refuse_changed, write_json
-from headstart.recipes.occupied import refuse_occupied
-from headstart.recipes.one_arm import Progress, Tools
-from headstart.recipes.plan import Request, plan, prepare
-from headstart.recipes.tally import tally
-from headstart.recipes.training import ignore
+from headstart.recipes.comparing.all_arms import Show, openings, train_arms, unseen
+from headstart.recipes.comparing.answers import open_test
+from headstart.recipes.comparing.arms import ARMS, Table, refuse_changed, write_json
+from headstart.recipes.comparing.one_arm import Progress, Tools
+from headstart.recipes.comparing.plan import Request, plan, prepare
+from headstart.recipes.comparing.tally import tally
+from headstart.recipes.running.occupied import refuse_occupied
+from headstart.recipes.running.training import ignore
 from headstart.report.page import write_page
 from headstart.train.lock import Lock
 

@@ -8,13 +8,13 @@ from typing import Any
 from headstart.recipes.bill import draw_up
 from headstart.recipes.check_data import check_data, name_inputs
 from headstart.recipes.compare import Compared, Progress, compare
-from headstart.recipes.demo_data import write_demo_data
+from headstart.recipes.comparing.plan import Request
+from headstart.recipes.demos.reviews import write_demo_data
 from headstart.recipes.generate import generate
-from headstart.recipes.occupied import refuse_occupied
-from headstart.recipes.plan import Request
 from headstart.recipes.pretrain import pretrain
+from headstart.recipes.running.occupied import refuse_occupied
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.settings import read_settings
-from headstart.recipes.stopping import StopRule
 from headstart.recipes.tokenizer import open_corpus, train
 
 SHAPE = [

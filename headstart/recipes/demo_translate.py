@@ -8,17 +8,17 @@ from typing import Any
 
 from headstart.evaluate.translation import exact_matches
 from headstart.generate.beam import Search
-from headstart.recipes.attention import draw_attention
 from headstart.recipes.bill import draw_up
 from headstart.recipes.check_pairs import check_pairs
 from headstart.recipes.compare import Progress
-from headstart.recipes.occupied import refuse_occupied
-from headstart.recipes.pair_files import read_all
+from headstart.recipes.demos.written_out import TEST, examples, write_values
+from headstart.recipes.drawing.attention import draw_attention
+from headstart.recipes.running.occupied import refuse_occupied
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.settings import read_settings
-from headstart.recipes.stopping import StopRule
 from headstart.recipes.translate import in_blocks, load_interpreter, translate_blocks
+from headstart.recipes.translating.pair_files import read_all
 from headstart.recipes.translator import translator
-from headstart.recipes.written_out import TEST, examples, write_values
 
 SHAPE = [
     "model.vocabulary=600",

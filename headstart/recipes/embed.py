@@ -7,10 +7,10 @@ from typing import Any
 
 from headstart.checkpoint import Saved, load
 from headstart.model.models import Pooling
-from headstart.recipes.text_vectors import TextVectors
-from headstart.recipes.vector_file import check_out, vector_file, with_vector, written_to
-from headstart.recipes.vectors import Of, Reading, VectorSource, body_of, choose_pooling
-from headstart.recipes.word_vectors import WordVectors
+from headstart.recipes.vectors.file import check_out, vector_file, with_vector, written_to
+from headstart.recipes.vectors.of_texts import TextVectors
+from headstart.recipes.vectors.of_words import WordVectors
+from headstart.recipes.vectors.source import Of, Reading, VectorSource, body_of, choose_pooling
 from headstart.text.records import Row
 from headstart.train.device import choose_device
 

@@ -21,9 +21,9 @@ from headstart.model.init import initialise
 from headstart.model.models import Classifier, Pooling
 from headstart.recipes.labels import hash_rows
 from headstart.recipes.predict import EVALUATION, encode, frame, logits_of
-from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.running.training import Job, Scores, ignore, run
 from headstart.recipes.settings import Settings
-from headstart.recipes.training import Job, Scores, ignore, run
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.course import Course

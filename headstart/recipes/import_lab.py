@@ -15,7 +15,7 @@ from headstart.model.bill import bill, total
 from headstart.model.models import build
 from headstart.model.positions import sinusoids
 from headstart.model.shape import Shape
-from headstart.recipes.occupied import clear_run
+from headstart.recipes.running.occupied import clear_run
 from headstart.text.tokenizer import Tokenizer
 
 LARGEST = 4 * 1024**3  # bytes, on disk and unpacked

@@ -9,8 +9,8 @@ import numpy as np
 
 from headstart.checkpoint import load
 from headstart.errors import ConfigError, DataError
-from headstart.recipes.vectors import Reading, Use, choose_pooling
-from headstart.recipes.word_vectors import WordVectors
+from headstart.recipes.vectors.of_words import WordVectors
+from headstart.recipes.vectors.source import Reading, Use, choose_pooling
 from headstart.text.records import Row
 from headstart.text.words import same_word, words
 from headstart.train.device import choose_device

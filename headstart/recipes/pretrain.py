@@ -14,15 +14,21 @@ from headstart.checkpoint import Card, Saved, load
 from headstart.config import to_table
 from headstart.model.init import initialise
 from headstart.model.models import build
-from headstart.recipes.ground import ShowReading, check_windows, fit_settings, prepare_store, prepare_tokenizer
-from headstart.recipes.held_out import HeldOut
-from headstart.recipes.objectives import OBJECTIVES, Name, Objective
-from headstart.recipes.occupied import clear_run, refuse_occupied
-from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
-from headstart.recipes.second_phase import objective_of, read_parent, refuse_own_child
+from headstart.recipes.pretraining.ground import (
+    ShowReading,
+    check_windows,
+    fit_settings,
+    prepare_store,
+    prepare_tokenizer,
+)
+from headstart.recipes.pretraining.held_out import HeldOut
+from headstart.recipes.pretraining.objectives import OBJECTIVES, Name, Objective
+from headstart.recipes.pretraining.second_phase import objective_of, read_parent, refuse_own_child
+from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.running.stopping import StopRule, plan_steps
+from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
-from headstart.recipes.stopping import StopRule, plan_steps
-from headstart.recipes.training import Job, Scores, Watcher, ignore, run
 from headstart.text.reading.corpus import Corpus
 from headstart.text.store import Store
 from headstart.text.tokenizer import Tokenizer

@@ -12,17 +12,17 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headstart.recipes.all_arms import Show, openings, train_arms, unseen
-from headstart.recipes.answers import open_test
-from headstart.recipes.arms import ARMS, INPUTS, Table, refuse_changed, refuse_other_inputs, write_json
-from headstart.recipes.bodies import Body, Ground, ShootoutTools, lay_ground, pretrain_bodies, starts_of
-from headstart.recipes.ground import ShowReading
-from headstart.recipes.objectives import OBJECTIVES
-from headstart.recipes.occupied import refuse_occupied
-from headstart.recipes.plan import Bench, Parts, plan, read_parts
-from headstart.recipes.ranking import ranking
-from headstart.recipes.rules import Rules
-from headstart.recipes.training import ignore
+from headstart.recipes.comparing.all_arms import Show, openings, train_arms, unseen
+from headstart.recipes.comparing.answers import open_test
+from headstart.recipes.comparing.arms import ARMS, INPUTS, Table, refuse_changed, refuse_other_inputs, write_json
+from headstart.recipes.comparing.plan import Bench, Parts, plan, read_parts
+from headstart.recipes.pretraining.ground import ShowReading
+from headstart.recipes.pretraining.objectives import OBJECTIVES
+from headstart.recipes.running.occupied import refuse_occupied
+from headstart.recipes.running.training import ignore
+from headstart.recipes.shooting.bodies import Body, Ground, ShootoutTools, lay_ground, pretrain_bodies, starts_of
+from headstart.recipes.shooting.ranking import ranking
+from headstart.recipes.shooting.rules import Rules
 from headstart.report.shootout import write_shootout
 from headstart.text.reading.corpus import Corpus
 from headstart.train.lock import Lock

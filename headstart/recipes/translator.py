@@ -16,16 +16,16 @@ from headstart.data.pairs import Fitting, TranslationPairs
 from headstart.errors import RunError
 from headstart.generate.beam import Search
 from headstart.model.models import Translator
-from headstart.recipes.averaging import Averaged, average
-from headstart.recipes.occupied import clear_run, refuse_occupied
-from headstart.recipes.pair_files import Encoded, hash_pairs, read_all, repeats
-from headstart.recipes.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
+from headstart.recipes.running.stopping import StopRule, plan_steps
+from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
-from headstart.recipes.stopping import StopRule, plan_steps
-from headstart.recipes.training import Job, Scores, Watcher, ignore, run
-from headstart.recipes.translator_scene import Scene, build_model
-from headstart.recipes.two_tongues import NONE, Given, prepare_tongues
-from headstart.recipes.validation import ANY, Validation
+from headstart.recipes.translating.averaging import Averaged, average
+from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
+from headstart.recipes.translating.scene import Scene, build_model
+from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
+from headstart.recipes.translating.validation import ANY, Validation
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy
 from headstart.train.device import join_workers, resolve_precision

@@ -16,8 +16,8 @@ from headstart.checkpoint import Card, save
 from headstart.model.models import LanguageModel, build
 from headstart.model.shape import Shape
 from headstart.recipes.compare import Tools, compare
+from headstart.recipes.comparing.plan import Request
 from headstart.recipes.finetune import Epoch, FineTuned
-from headstart.recipes.plan import Request
 from headstart.recipes.predict import Prediction
 from headstart.recipes.settings import Settings
 from headstart.text.records import Row

@@ -12,10 +12,10 @@ from headstart.errors import ConfigError
 from headstart.recipes.check_model import check_run
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.evaluate import evaluate_file
-from headstart.recipes.objectives import Name
 from headstart.recipes.predict import predict_rows
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.pretraining.objectives import Name
+from headstart.recipes.running.stopping import StopRule
 from headstart.text.records import Reading, Row
 
 GOOD, BAD, OTHER = ["lovely", "warm"], ["awful", "cold"], ["the", "cat", "saw", "garden"]

@@ -20,10 +20,10 @@ from recipes.pretend import (
 
 from headstart.errors import ConfigError, DataError, RunError
 from headstart.evaluate.subsets import nested_order
-from headstart.recipes import answers
 from headstart.recipes.compare import Tools, compare
+from headstart.recipes.comparing import answers
+from headstart.recipes.comparing.plan import plan, prepare
 from headstart.recipes.finetune import FineTuned
-from headstart.recipes.plan import plan, prepare
 from headstart.recipes.settings import Settings
 from headstart.text.readers import Corpus, read_rows
 from headstart.text.records import Row

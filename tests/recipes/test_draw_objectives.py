@@ -14,9 +14,9 @@ from headstart.checkpoint import Card, save
 from headstart.errors import ConfigError
 from headstart.model.body import Body
 from headstart.model.models import Task, build
-from headstart.recipes import attention_beside
-from headstart.recipes.attention_beside import draw_beside
-from headstart.recipes.draw_objectives import Objective, draw_objective
+from headstart.recipes.drawing import beside as attention_beside
+from headstart.recipes.drawing.beside import draw_beside
+from headstart.recipes.drawing.objective_masks import Objective, draw_objective
 from headstart.report import figures
 from headstart.report.grids import Grid
 

@@ -18,10 +18,12 @@ from headstart.checkpoint import Card, load, save
 from headstart.errors import CheckpointError, ConfigError, HeadstartError, RunError
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, build
-from headstart.recipes import predict, text_vectors, word_vectors
+from headstart.recipes import predict
 from headstart.recipes.embed import Embedded, embed, embed_lines
-from headstart.recipes.vectors import Of, Reading
-from headstart.recipes.word_vectors import windows
+from headstart.recipes.vectors import of_texts as text_vectors
+from headstart.recipes.vectors import of_words as word_vectors
+from headstart.recipes.vectors.of_words import windows
+from headstart.recipes.vectors.source import Of, Reading
 from headstart.text.records import Row
 from headstart.text.storing.long_texts import cut
 from headstart.text.words import words

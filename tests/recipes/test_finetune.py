@@ -11,14 +11,14 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import load
 from headstart.errors import CheckpointError, DataError, HeadstartError
-from headstart.recipes import training
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.evaluate import evaluate_file
 from headstart.recipes.finetune import Epoch
 from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.predict import predict_rows, predict_stream
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running import training
+from headstart.recipes.running.stopping import StopRule
 from headstart.text.records import Reading, Row
 
 GOOD, BAD = ["lovely", "bright", "warm"], ["awful", "dull", "cold"]

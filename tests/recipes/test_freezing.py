@@ -12,7 +12,7 @@ from train.small_corpus import small_corpus, small_settings
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.finetune import Epoch
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 
 Weights = dict[str, Tensor]
 DEPTH = 3

@@ -9,7 +9,7 @@ from recipes.planted import masked_run, sentences
 from headstart.checkpoint import load
 from headstart.errors import ConfigError, DataError
 from headstart.recipes.neighbours import Neighbours, find_neighbours
-from headstart.recipes.word_vectors import WordVectors
+from headstart.recipes.vectors.of_words import WordVectors
 from headstart.text.records import Row
 
 TEXTS, MEANINGS = sentences(300, seed=7)

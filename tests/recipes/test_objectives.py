@@ -11,9 +11,9 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import Saved, load
 from headstart.errors import ConfigError
-from headstart.recipes.objectives import OBJECTIVES, Name
 from headstart.recipes.pretrain import Pretrained, pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.pretraining.objectives import OBJECTIVES, Name
+from headstart.recipes.running.stopping import StopRule
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
 

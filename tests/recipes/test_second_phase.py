@@ -9,9 +9,9 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import Card, load, save
 from headstart.errors import CheckpointError, HeadstartError, RunError
-from headstart.recipes.leaks import pretraining_text
+from headstart.recipes.comparing.leaks import pretraining_text
 from headstart.recipes.pretrain import Pretrained, pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 from headstart.text.records import Reading
 from headstart.text.subwords import train_tokenizer
 from headstart.whole import MANIFEST, sha256

@@ -17,12 +17,12 @@ from headstart.errors import ConfigError, RunError
 from headstart.model.bill import work
 from headstart.model.models import build
 from headstart.model.shape import Shape
-from headstart.recipes import answers
-from headstart.recipes.counted_work import batch_operations
+from headstart.recipes.comparing import answers
 from headstart.recipes.finetune import FineTuned
-from headstart.recipes.objectives import OBJECTIVES
 from headstart.recipes.predict import Prediction
 from headstart.recipes.pretrain import Pretrained
+from headstart.recipes.pretraining.objectives import OBJECTIVES
+from headstart.recipes.shooting.counted_work import batch_operations
 from headstart.recipes.shootout import Rules, ShootoutTools, shootout
 from headstart.report.shootout import shootout_page
 from headstart.text.readers import read_rows

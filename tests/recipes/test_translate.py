@@ -18,8 +18,8 @@ from headstart.cli import app
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.beam import Search
 from headstart.generate.parting import part
-from headstart.recipes.alignment import align
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.drawing.alignment import align
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translate import Interpreter, translate_blocks
 from headstart.recipes.translator import translator
 from headstart.text.reading.arriving import read_arriving

@@ -16,9 +16,9 @@ from train.small_corpus import small_corpus, small_settings
 from headstart.checkpoint import load
 from headstart.errors import CheckpointError, ConfigError, DataError, RunError
 from headstart.model.models import Translator
-from headstart.recipes import training
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running import training
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translator import TrainedTranslator, translator
 from headstart.train.loop import Step
 from headstart.train.points import Points
@@ -98,7 +98,7 @@ import sys
 sys.path.insert(0, sys.argv[4])
 from pathlib import Path
 from recipes.small_pairs import small_translator
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translator import translator
 translator(sys.argv[1], sys.argv[2], Path(sys.argv[3]), settings=small_translator(), stop=StopRule(steps=40), seed=3,
            resume=True, watch=lambda event: print(getattr(event, "number", ""), flush=True))

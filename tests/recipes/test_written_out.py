@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.recipes import written_out
-from headstart.recipes.written_out import FIRST_DAY, NUMBERS, by_hash, english, french, number, write_values
+from headstart.recipes.demos import written_out
+from headstart.recipes.demos.written_out import FIRST_DAY, NUMBERS, by_hash, english, french, number, write_values
 
 num2words = pytest.importorskip("num2words").num2words
 pytest.importorskip("babel")

@@ -10,10 +10,10 @@ import pytest
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.errors import ConfigError
-from headstart.recipes import training
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running import training
+from headstart.recipes.running.stopping import StopRule
 from headstart.train.board import Board
 from headstart.train.loop import TORN, fit
 

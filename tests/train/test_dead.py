@@ -11,7 +11,7 @@ from headstart.errors import DeadRunError
 from headstart.model.attention import Sight
 from headstart.model.body import Body
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 from headstart.train.dead import Watch, constant_warning, unigram_entropy, unknown_warning
 
 

@@ -20,7 +20,7 @@ COMMAND = """
 import sys
 from pathlib import Path
 from headstart.cli import main
-from headstart.recipes import training
+from headstart.recipes.running import training
 from headstart.train.loop import fit
 
 ballast, fills_at = Path(sys.argv.pop(1)), int(sys.argv.pop(1))

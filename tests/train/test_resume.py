@@ -14,10 +14,10 @@ from torch import Tensor
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.errors import CheckpointError, RunError
-from headstart.recipes import training
-from headstart.recipes.objectives import Name
 from headstart.recipes.pretrain import Pretrained, pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.pretraining.objectives import Name
+from headstart.recipes.running import training
+from headstart.recipes.running.stopping import StopRule
 from headstart.train.lock import Lock
 from headstart.train.loop import Step
 from headstart.train.signals import Interrupted
@@ -120,7 +120,7 @@ sys.path.insert(0, sys.argv[3])
 from pathlib import Path
 from train.small_corpus import small_settings
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 pretrain([sys.argv[1]], Path(sys.argv[2]), settings=small_settings(), stop=StopRule(steps=40), resume=True, seed=3,
          watch=lambda event: print(getattr(event, "number", ""), flush=True))
 """

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.stopping import StopRule
+from headstart.recipes.running.stopping import StopRule
 from headstart.train.rows import RowAdamW
 from headstart.train.sampled_loss import Sampler, chances_of, sampled_loss
 

@@ -1,0 +1,1 @@
+"""The parts of `compare`, which `shootout` uses too."""

@@ -1,0 +1,185 @@
+"""What a comparison will do: the rows, the arms, and which rows each arm may learn from."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headstart.checkpoint import Card, find, read_card
+from headstart.config import to_table
+from headstart.errors import CheckpointError, ConfigError, DataError
+from headstart.evaluate.baseline import CLASSICS, STRENGTHS
+from headstart.evaluate.subsets import nested_order
+from headstart.recipes.comparing.arms import Arm, Start
+from headstart.recipes.comparing.leaks import Leaks, find_leaks, pretraining_text
+from headstart.recipes.labels import hash_rows, label_names
+from headstart.recipes.settings import Settings
+from headstart.text.readers import read_labelled, read_rows
+from headstart.text.records import Document, Reading, Row
+from headstart.text.tokenizer import Tokenizer
+from headstart.whole import MANIFEST, sha256
+
+FEWEST_STEPS = 120  # few labels are gone over more often, for both systems alike, up to MOST_TIMES the epochs
+MOST_TIMES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """What every comparison of systems on the same labelled rows is asked for; `corpus` is the pretraining text."""
+
+    train: str
+    valid: str
+    test: str
+    out: Path
+    settings: Settings = field(default_factory=Settings)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    label_counts: tuple[int, ...] = ()
+    corpus: tuple[str, ...] = ()
+    device: str = "auto"
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.seeds:
+            raise ConfigError("--seeds must be at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Contest):
+    """What was the head start of `run` worth? `corpus` is needed only where the run kept none of its text."""
+
+    run: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The labelled rows. `test` has no labels: they stay closed until every arm is finished."""
+
+    train: list[Row]
+    valid: list[Row]
+    test: list[Row]
+    labels: tuple[str, ...]
+    leaks: Leaks
+
+    def numbers(self, rows: Sequence[Row]) -> np.ndarray:
+        known = {label: number for number, label in enumerate(self.labels)}
+        return np.array([known[row.label] for row in rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench(Parts):
+    """All that the arms share, and what each neural system starts from."""
+
+    starts: tuple[Start, ...]
+    tokenizer: Tokenizer
+    settings: Settings
+
+    @property
+    def card(self) -> Card:
+        """Of the first system, whose shape the others share."""
+        return self.starts[0].card
+
+
+def prepare(request: Request, say: Callable[[str], None]) -> Bench:
+    """Read everything that may be read before training, and find what leaks."""
+    folder = find(request.run)
+    card = read_card(folder)
+    if not card.tokenizer:
+        raise CheckpointError(f"{folder}: saved without a tokenizer, so it cannot read text")
+    tokenizer, reading = Tokenizer.load(folder / "tokenizer"), request.settings.reading
+    corpus, searched = pretraining_text(request.run, request.corpus, reading, tokenizer, card.corpus)
+    pretrained = Start(system="pretrained", card=card, run=request.run, parent=sha256(folder / MANIFEST))
+    return Bench(
+        **vars(read_parts(request, corpus, searched, say)),
+        starts=(pretrained, Start(system="scratch", card=card)),
+        tokenizer=tokenizer,
+        settings=replace(request.settings, model=card.shape),
+    )
+
+
+def read_parts(contest: Contest, corpus: Iterator[Document] | None, searched: str, say: Callable[[str], None]) -> Parts:
+    """The labelled rows, searched for leaks; `searched` is a phrase on what the `corpus` is."""
+    reading = contest.settings.reading
+    train, valid = read_labelled(contest.train, reading), read_labelled(contest.valid, reading)
+    test = list(without_labels(contest.test, reading))
+    labels = label_names(train)
+    _refuse_strangers(valid, labels)
+    fewer_labels(contest, len(train), len(labels))
+    leaks = find_leaks(train, valid, test, corpus, searched)
+    for sentence in leaks.sentences:
+        say(f"Data: {sentence}.")
+    return Parts(train=train, valid=valid, test=test, labels=labels, leaks=leaks)
+
+
+def without_labels(spec: str, reading: Reading) -> Iterator[Row]:
+    """The test rows for the leak guard; a missing label is refused now, not after hours, but none is handed on."""
+    for row in read_rows(spec, reading):
+        yield replace(row, label="")
+
+
+def fewer_labels(contest: Contest, everything: int, classes: int) -> list[int]:
+    """The numbers of labels of the curve below `everything`, the largest first."""
+    counts = [n for n in sorted(set(contest.label_counts), reverse=True) if n != everything]
+    if any(n < classes or n > everything for n in counts):
+        raise ConfigError(
+            f"--label-counts {','.join(map(str, contest.label_counts))}: from {classes} (one of each class) "
+            f"to {everything:,} (all of {contest.train}) are possible"
+        )
+    return counts
+
+
+def plan(contest: Contest, bench: Bench) -> list[Arm]:
+    """Every arm, in the order in which they run: the whole set of labels first, then fewer and fewer."""
+    everything = len(bench.train)
+    counts = fewer_labels(contest, everything, len(bench.labels))
+    shared = _shared_inputs(bench)
+    whole = tuple(range(everything))
+    arms = [_arm(bench, shared, start, seed, whole) for seed in contest.seeds for start in bench.starts]
+    arms += [_arm(bench, shared, kind.name, 0, whole) for kind in CLASSICS]
+    texts = [row.label for row in bench.train]
+    orders = {seed: nested_order(texts, seed) for seed in contest.seeds} if counts else {}
+    systems: list[Start | str] = [*bench.starts, *(kind.name for kind in CLASSICS if kind.pieces)]
+    for n in counts:
+        for seed in contest.seeds:
+            arms += [_arm(bench, shared, system, seed, tuple(orders[seed][:n])) for system in systems]
+    return arms
+
+
+def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows: tuple[int, ...]) -> Arm:
+    """`of` is what the models of a neural system start from, or the name of a classic baseline."""
+    start = of if isinstance(of, Start) else None
+    system = of.system if isinstance(of, Start) else of
+    few = len(rows) < len(bench.train)
+    epochs = _epochs(bench.settings, len(rows)) if few else bench.settings.finetune.epochs
+    inputs = {**shared, "system": system, "train": hash_rows([bench.train[row] for row in rows])}
+    if start is not None:
+        sections = {"model": to_table(start.card.shape), "finetune": to_table(bench.settings.finetune)}
+        sections["finetune"]["epochs"] = epochs
+        inputs |= {**sections, "seed": seed, "from": start.parent, "tokenizer": bench.tokenizer.hash}
+    else:
+        kind = next(kind for kind in CLASSICS if kind.name == system)
+        inputs |= {"pieces": list(kind.pieces), "strengths": list(STRENGTHS)}
+    plain = json.loads(json.dumps(inputs))
+    return Arm(system=system, seed=seed, rows=rows, few=few, epochs=epochs, inputs=plain, start=start)
+
+
+def _epochs(settings: Settings, rows: int) -> int:
+    asked = settings.finetune.epochs
+    steps = math.ceil(rows / settings.finetune.rows)
+    return min(MOST_TIMES * asked, max(asked, math.ceil(FEWEST_STEPS / steps)))
+
+
+def _shared_inputs(bench: Bench) -> dict[str, Any]:
+    return {"valid": hash_rows(bench.valid), "labels": list(bench.labels)}
+
+
+def _refuse_strangers(rows: Sequence[Row], labels: tuple[str, ...]) -> None:
+    stranger = next((row for row in rows if row.label not in labels), None)
+    if stranger is not None:
+        raise DataError(
+            f"{stranger.source}:{stranger.line}: label {stranger.label!r} does not stand in the training data, "
+            f"which has {', '.join(labels[:10])}"
+        )

@@ -1,0 +1,54 @@
+"""How good a translator is on pairs that it has not seen, alone or beside another one."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from headstart.evaluate.translation import (
+    Comparison,
+    Measures,
+    TranslationScores,
+    compare_translations,
+    score_translations,
+)
+from headstart.generate.beam import Search
+from headstart.recipes.translate import in_blocks, load_interpreter, translate_blocks
+from headstart.recipes.translating.pair_files import read_all
+from headstart.text.records import Reading
+
+
+@dataclass(frozen=True)
+class TranslatorEvaluation:
+    """`other` are the scores of the run it is put beside, and `difference` is this run minus that one."""
+
+    scores: TranslationScores
+    seconds: float
+    search: Search
+    other: TranslationScores | None = None
+    difference: Comparison | None = None
+
+
+def evaluate_pairs(
+    run: Path, spec: str, reading: Reading, how: Search, *, measures: Measures, against: Path | None = None
+) -> TranslatorEvaluation:
+    pairs = read_all(spec, reading)
+    sources, references = [pair.source_text for pair in pairs], [pair.target_text for pair in pairs]
+    started = time.perf_counter()
+    written = _translate(run, sources, how)
+    seconds = time.perf_counter() - started
+    scores = score_translations(sources, written, references, measures)
+    if against is None:
+        return TranslatorEvaluation(scores, seconds, how)
+    others = _translate(against, sources, how)
+    return TranslatorEvaluation(
+        scores,
+        seconds,
+        how,
+        score_translations(sources, others, references, measures),
+        compare_translations(others, written, references, measures),
+    )
+
+
+def _translate(run: Path, sources: list[str], how: Search) -> list[str]:
+    interpreter = load_interpreter(run, how)
+    return [found.text for found in translate_blocks(interpreter, in_blocks(sources), "pair")]

@@ -1,0 +1,58 @@
+"""What the training of a translator works on: its model before the first step, its pairs, its validation."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headstart.checkpoint import Card, Saved
+from headstart.errors import CheckpointError
+from headstart.model.init import initialise
+from headstart.model.models import Translator
+from headstart.recipes.settings import Settings
+from headstart.recipes.translating.pair_files import Encoded
+from headstart.recipes.translating.two_tongues import Tongues
+from headstart.recipes.translating.validation import Validation
+from headstart.train.device import Workers
+from headstart.train.transfer import Ledger, all_fresh
+from headstart.train.warm_start import carry_into_translator
+from headstart.whole import MANIFEST, sha256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Everything but the schedule."""
+
+    out: Path
+    model: Translator
+    card: Card
+    tongues: Tongues
+    train: Encoded
+    valid: Encoded
+    ledger: Ledger
+    settings: Settings
+    workers: Workers
+
+    def validation(self, sentences: int) -> Validation:
+        return Validation(self.valid, self.tongues.target, self.card.shape, self.workers, sentences)
+
+
+def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tuple[Translator, Ledger, Card]:
+    """A pretrained body fixes the shape, but for how much is dropped and how the output is made."""
+    options, shape = settings.translator, settings.model
+    if saved is not None:
+        if saved.card.task == "translate":
+            raise CheckpointError(
+                f"{saved.folder}: is a translator itself; --from takes a run of `headstart pretrain` or `finetune`"
+            )
+        ours = {name: getattr(shape, name) for name in ("dropout", "embedding_dropout", "attention_dropout")}
+        shape = replace(saved.card.shape, **ours, tied=shape.tied, output_bias=shape.output_bias)
+    shape = replace(shape, vocabulary=tongues.target.size)
+    own = 0 if options.shared else tongues.source.size
+    card = Card(task="translate", shape=shape, source_vocabulary=own)
+    model = card.build()
+    assert isinstance(model, Translator)
+    initialise(model)
+    if saved is None:
+        return model, all_fresh(model), card
+    places = ("reader", "writer") if options.carries == "both" else (options.carries,)
+    ledger = carry_into_translator(saved, model, places)
+    return model, ledger, replace(card, parent=sha256(saved.folder / MANIFEST))
