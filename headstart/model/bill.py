@@ -77,7 +77,8 @@ def work(shape: Shape, task: Task = "lm", *, length: int, classes: int = 2) -> W
     """A product of (a, b) with (b, c) is 2abc operations; backward is two more such products.
 
     Attention is counted over all `length` keys, as a processor computes it. A translator's figure is for
-    one source token together with one target token.
+    one source token together with one target token. A class is read at one token, so the last feed-forward
+    works there only.
     """
     d, f, v = shape.width, shape.hidden, shape.vocabulary
     attention = 2 * 4 * d * d + 2 * 2 * length * d
@@ -85,6 +86,8 @@ def work(shape: Shape, task: Task = "lm", *, length: int, classes: int = 2) -> W
     body = shape.depth * (2 * layer + attention if task == "translate" else layer)
     output = {"classify": 2 * d * classes // length, "lm": 2 * d * v, "translate": 2 * d * v}
     head = output.get(task, 2 * d * v + 2 * d * d)
+    if task == "classify":
+        body -= 2 * 2 * d * f * (length - 1) // length
     return Work(body + head, 3 * (body + head), head / (body + head))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -46,11 +47,16 @@ class Block(nn.Module):
         sight: Sight,
         past: Sequence[Past | None] = (None, None),
         memory: tuple[Tensor, Sight] | None = None,
+        at: Tensor | None = None,
     ) -> Tensor:
-        """(B, T, D) -> (B, T, D); `past` holds that of its own text and that of the memory."""
+        """(B, T, D) -> (B, T, D), or (B, 1, D) if only one position (B,) of each text is asked for.
+
+        `past` holds that of its own text and that of the memory.
+        """
         x = self.add(lambda x: self.attention(x, sight, past[0]), self.attention_norm, x)
         if memory is not None:
             x = self.add(lambda x: self.reader.read(x, *memory, past[1]), self.reader_norm, x)
+        x = x if at is None else x[torch.arange(len(x), device=x.device), at, None]
         return self.add(self.feed_forward, self.feed_forward_norm, x)
 
     def add(self, part: Callable[[Tensor], Tensor], norm: nn.LayerNorm, x: Tensor) -> Tensor:

@@ -43,8 +43,9 @@ class Body(nn.Module):
         memory: Tensor | None = None,
         memory_real: Tensor | None = None,
         pasts: Pasts | None = None,
+        at: Tensor | None = None,
     ) -> Tensor:
-        """(B, T) -> (B, T, D).
+        """(B, T) -> (B, T, D), or (B, 1, D) if only the vector `at` one position (B,) of each text is asked for.
 
         `real` and `memory_real` (B, S) are False at padding; `documents` (B, T) numbers the texts packed
         into one window; `positions` (B, T) go on from the end of `pasts` unless given.
@@ -57,7 +58,7 @@ class Body(nn.Module):
         memory_mask = None if memory_real is None else padding_mask(memory_real)
         read = None if memory is None else (memory, Sight(memory_mask))
         for i, block in enumerate(self.blocks):
-            x = block(x, sight, pasts[i] if pasts else (None, None), read)
+            x = block(x, sight, pasts[i] if pasts else (None, None), read, at if i == len(self.blocks) - 1 else None)
         return x if self.final_norm is None else self.final_norm(x)
 
     def embed(self, ids: Tensor, positions: Tensor, segments: Tensor | None = None) -> Tensor:

@@ -61,12 +61,11 @@ class Classifier(nn.Module):
     def pool(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         """(B, T) -> (B, D). Right padding lies in a causal body's future, so it needs no mask there."""
         real = real_positions(lengths, ids.size(1))  # (B, T)
-        x = self.body(ids, real=None if self.body.causal else real, segments=segments)  # (B, T, D)
-        if self.pooling == "first":
+        at = {"first": torch.zeros_like(lengths), "last": (lengths - 1).clamp(min=0), "mean": None}[self.pooling]
+        x = self.body(ids, real=None if self.body.causal else real, segments=segments, at=at)  # (B, T or 1, D)
+        if at is not None:
             return x[:, 0]
-        if self.pooling == "mean":
-            return (x * real[..., None]).sum(1) / lengths.clamp(min=1)[:, None]
-        return x[torch.arange(len(ids), device=ids.device), (lengths - 1).clamp(min=0)]
+        return (x * real[..., None]).sum(1) / lengths.clamp(min=1)[:, None]
 
 
 class Translator(nn.Module):

@@ -63,11 +63,11 @@ def test_the_bill_equals_the_built_model(
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4])
-@pytest.mark.parametrize("task", ["lm", "masked", "translate"])
+@pytest.mark.parametrize("task", ["lm", "masked", "translate", "classify"])
 def test_the_work_equals_torchs_own_count(task: Task, heads: int) -> None:
     shape = small(vocabulary=64, width=16, heads=heads)
     model, ids = build(task, shape).eval(), torch.randint(64, (1, 16))
-    inputs = (ids, ids) if task == "translate" else (ids,)
+    inputs = {"translate": (ids, ids), "classify": (ids, torch.tensor([16]))}.get(task, (ids,))
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model(*inputs)
     assert work(shape, task, length=16).forward * 16 == counter.get_total_flops()

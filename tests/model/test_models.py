@@ -45,6 +45,16 @@ def test_the_cache_changes_nothing(shape: Shape, seed: int, cut: int) -> None:
     torch.testing.assert_close(torch.cat(steps, dim=1), model(ids), atol=1e-5, rtol=1e-4)
 
 
+@settings(max_examples=20, deadline=None)
+@given(shape=shapes(), seed=seeds, causal=st.booleans())
+def test_one_position_asked_for_is_that_of_the_whole_pass(shape: Shape, seed: int, causal: bool) -> None:
+    torch.manual_seed(seed)
+    body, at = Body(shape, causal=causal).eval(), torch.tensor([7, 0, 3])
+    initialise(body)
+    ids = torch.randint(50, (3, 8))
+    torch.testing.assert_close(body(ids, at=at)[:, 0], body(ids)[torch.arange(3), at], atol=1e-5, rtol=1e-4)
+
+
 def test_the_translators_cache_changes_nothing_and_can_be_reordered() -> None:
     torch.manual_seed(0)
     model = Translator(Body(small(), causal=False), Body(small(), causal=True, reads_memory=True)).eval()
