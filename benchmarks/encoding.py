@@ -31,7 +31,7 @@ def main() -> None:
         tokenizer = _tokenizer(given.tokenizer, given.path)
         tokenizer.save(Path(folder) / "tokenizer")
         loops = [_loop(tokenizer, given.path)]
-        runs = [_measure(given.path, copies, Path(folder)) for copies in (1, 4)]
+        runs = [measure_copies(given.path, copies, Path(folder)) for copies in (1, 4)]
         loops.append(_loop(tokenizer, given.path))
     usual = max(loops, key=lambda loop: loop.speed)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; a load of others spoils the ratio")
@@ -73,7 +73,7 @@ def _loop(tokenizer: Tokenizer, path: Path) -> Run:
     return Run(tokens, time.perf_counter() - start, time.process_time() - used)
 
 
-def _measure(path: Path, copies: int, folder: Path) -> Run:
+def measure_copies(path: Path, copies: int, folder: Path) -> Run:
     """Build a store in a process of its own and watch the memory of its whole tree."""
     corpus = folder / f"copies-{copies}"
     corpus.mkdir()

@@ -27,9 +27,9 @@ from headstart.checkpoint import load
 from headstart.model.models import LanguageModel, build
 from headstart.model.shape import Shape
 from headstart.recipes.pretrain import pretrain
-from headstart.recipes.run_file import read_run_file
+from headstart.recipes.running.run_file import read_run_file
+from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.settings import Settings, read_settings
-from headstart.recipes.stopping import StopRule
 from headstart.text.readers import Corpus
 from headstart.text.store import Tokens, open_store
 from headstart.text.subwords import train_tokenizer

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from headstart.checkpoint import Saved, load
 from headstart.errors import CheckpointError, ConfigError, DataError
-from headstart.generate.choose import Chooser, Sampling
-from headstart.generate.search import Stop, Token, room
+from headstart.generate.choose import Chooser, Sampling, never_written
+from headstart.generate.search import Choice, Stop, Token, prepare, room
 from headstart.generate.search import generate as search
 from headstart.generate.spelling import Speller
 from headstart.model.models import LanguageModel
@@ -85,18 +85,22 @@ def generate(
             (prompt, ids, sample) for prompt, ids in zip(prompts, texts) for sample in range(samples)
         )
     ]
-    chooser = (sampling or Sampling()).chooser(_never_written(tokenizer, saved.card.shape.vocabulary))
+    chooser = (sampling or Sampling()).chooser(never_written(tokenizer, saved.card.shape.vocabulary))
+    choice = prepare(model.head, chooser, tokens * len(jobs))
     return _in_turn(
-        part for batch in _batches(jobs) for part in _write(model, tokenizer, batch, tokens=tokens, chooser=chooser)
+        part
+        for batch in _batches(jobs)
+        for part in _write(model, tokenizer, batch, tokens=tokens, chooser=chooser, choice=choice)
     )
 
 
 def _write(
-    model: LanguageModel, tokenizer: Tokenizer, jobs: list[_Job], *, tokens: int, chooser: Chooser
+    model: LanguageModel, tokenizer: Tokenizer, jobs: list[_Job], *, tokens: int, chooser: Chooser, choice: Choice
 ) -> Iterator[Part]:
     """A batch of texts, their parts in the order in which they come."""
     drafts = [_Draft(job, Speller(tokenizer, job.ids), model.body.shape.context) for job in jobs]
-    found = search(model, [job.ids for job in jobs], tokens=tokens, chooser=chooser, seeds=[job.seed for job in jobs])
+    prompts, seeds = [job.ids for job in jobs], [job.seed for job in jobs]
+    found = search(model, prompts, tokens=tokens, chooser=chooser, seeds=seeds, choice=choice)
     for token in found:
         yield drafts[token.row].add(token)
 
@@ -162,12 +166,6 @@ def _check_fit(texts: list[list[int]], prompts: Sequence[str], shape: Shape) -> 
                 f"prompt {number} ({prompt[:30]!r}…) has {len(ids):,} tokens with its <sos>, but this model has only "
                 f"{shape.context:,} learned positions: shorten it, or pretrain with --set model.positions=rotary"
             )
-
-
-def _never_written(tokenizer: Tokenizer, vocabulary: int) -> list[int]:
-    """All specials but the end, and ids that the model has but the tokenizer lacks."""
-    specials = sorted(id for id in tokenizer.specials - {tokenizer.eos} if id < vocabulary)
-    return [*specials, *range(tokenizer.size, vocabulary)]
 
 
 def _seed(seed: int, sample: int, ids: list[int]) -> int:

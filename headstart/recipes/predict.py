@@ -20,7 +20,7 @@ from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 
 BLOCK = 2_048  # texts sorted by length together
-EVALUATION = Bucketing(rows=64, budget=8_192)
+EVALUATION = Bucketing(rows=64, budget=4_096)
 
 
 @dataclass(frozen=True)
