@@ -15,12 +15,12 @@ def tree() -> str:
     for folder in [package, *sorted(path for path in package.rglob("*") if (path / "__init__.py").is_file())]:
         indent = "  " * len(folder.relative_to(package).parts)
         if folder != package:
-            lines.append(f"{indent}{folder.name + '/':<22}{sentence(folder / '__init__.py')}")
+            lines.append(f"{indent}{folder.name + '/':<24}{sentence(folder / '__init__.py')}")
         for file in sorted(folder.glob("*.py")):
             if file.stem not in ("__init__", "__main__"):
-                lines.append(f"{indent}  {file.name:<22}{sentence(file)}")
+                lines.append(f"{indent}  {file.name:<24}{sentence(file)}")
     presets = ", ".join(path.stem for path in sorted((package / "presets").glob("*.toml")))
-    return "\n".join([*lines, f"  {'presets/':<22}{presets}: settings, each with its command and its cost", "```"])
+    return "\n".join([*lines, f"  {'presets/':<24}{presets}: settings, each with its command and its cost", "```"])
 
 
 def sentence(file: Path) -> str:

@@ -44,7 +44,7 @@ def run(tmp_path: Path) -> Path:
 def test_probabilities_move_little(run: Path) -> None:
     rows = list(read_rows(run / "texts.txt", labelled=False))
     exact, rough = (np.array([p.scores for p in predict_rows(run / "run", rows, int8=int8)]) for int8 in (False, True))
-    assert 0 < abs(exact - rough).max() < 0.1
+    assert 0 < abs(exact - rough).mean() < 0.03
 
 
 def test_evaluate_shows_what_it_costs(run: Path) -> None:

@@ -15,7 +15,8 @@ from headstart.recipes.pretrain import pretrain
 from headstart.recipes.running import training
 from headstart.recipes.running.stopping import StopRule
 from headstart.train.board import Board
-from headstart.train.loop import TORN, fit
+from headstart.train.loop import fit
+from headstart.train.rows import TORN
 
 Points = list[tuple[str, int, float]]
 needs_tensorboard = pytest.mark.skipif(

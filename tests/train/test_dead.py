@@ -28,7 +28,7 @@ def test_a_loss_that_stays_at_ln_v_is_named() -> None:
 
 
 def test_numbers_that_overflow_are_named() -> None:
-    for loss, norm in ((math.nan, 1.0), (math.inf, 1.0), (3.0, math.nan)):
+    for loss, norm in ((math.nan, 1.0), (math.inf, 1.0), (3.0, math.nan), (3.0, math.inf)):
         with pytest.raises(DeadRunError, match="overflowed"):
             watch().see(1, loss, norm)
 
