@@ -140,7 +140,8 @@ def find(run: Path) -> Path:
     if run.is_file():
         raise CheckpointError(f"{run}: is a file; name the folder of a run")
     what = "holds no saved model" if run.is_dir() else "no such run"
-    raise CheckpointError(f"{run}: {what}. Make one with `headstart pretrain` or `headstart finetune`, --out {run}")
+    how = "`headstart pretrain`, `headstart finetune` or `headstart translator`"
+    raise CheckpointError(f"{run}: {what}. Make one with {how}, --out {run}")
 
 
 def read_card(folder: Path) -> Card:

@@ -20,7 +20,7 @@ draw = typer.Typer(no_args_is_help=True, help="Draw what the model does, as SVG.
 app.add_typer(check, name="check")
 app.add_typer(draw, name="draw")
 
-Preset = Annotated[str, typer.Option(help="Start from these settings: lab, tiny, small, base, bert-base or translate-tiny.")]
+Preset = Annotated[str, typer.Option(help="Start from these: lab, tiny, small, base, bert-base or translate-tiny.")]
 Config = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings, on top of the preset.")]
 Overrides = Annotated[
     list[str] | None,

@@ -41,7 +41,7 @@ def embed(
         str, typer.Option(metavar="WORD", help="Show the uses of a word in context, like with like.")
     ] = "",
     groups: Annotated[int, typer.Option(help="With --neighbours: how many groups of uses.")] = 2,
-    nearest: Annotated[int, typer.Option(help="With --neighbours: how many uses are shown in each group.")] = 8,
+    nearest: Annotated[int, typer.Option(help="With --neighbours: so many uses beside the most typical one.")] = 8,
     uses: Annotated[int, typer.Option(help="With --neighbours: look at so many uses, the first of the file.")] = 1_000,
     device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
     text_column: TextColumn = "text",

@@ -24,6 +24,14 @@ Objective = Annotated[
 ]
 Board = Annotated[bool, typer.Option("--tensorboard", help="Also write what TensorBoard shows to OUT/tensorboard.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of the files, where it is not UTF-8.")]
+Minutes = Annotated[
+    float,
+    typer.Option(
+        help="Stop after about so many minutes; a probe fixes the steps. 10 without --epochs or --steps.",
+        show_default=False,
+    ),
+]
+Steps = Annotated[int, typer.Option(help="Stop after so many steps.", show_default=False)]
 
 HELD_OUT = {
     "causal": "loss {held_out_loss:.3f}, perplexity {perplexity:.1f}, {bits_per_byte:.3f} bits per byte",
@@ -54,9 +62,9 @@ def pretrain(
     ] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
     whole_words: Annotated[bool, typer.Option("--whole-words", help="Hide whole words, not pieces of them.")] = False,
-    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes; a probe fixes the steps.")] = 0.0,
-    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the corpus.")] = 0.0,
-    steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
+    minutes: Minutes = 0.0,
+    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the corpus.", show_default=False)] = 0.0,
+    steps: Steps = 0,
     save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
     text_column: TextColumn = None,
     documents: Annotated[
@@ -176,8 +184,10 @@ def finetune(
         "reading.label_column": label_column,
         "reading.encoding": encoding,
     }
-    if bidirectional and start != "scratch":
-        raise ConfigError(f"--bidirectional: only with --from scratch; {start} brings its own body")
+    shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
+    given_too = {"--bidirectional": bidirectional, "--tokenizer": tokenizer, f"--set {shaping}": shaping}
+    if start != "scratch" and (idle := next((name for name, value in given_too.items() if value), "")):
+        raise ConfigError(f"{idle}: only with --from scratch; {start} brings its own body and tokenizer")
     settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
     with TrainingBar("fine-tuning") as bar, saved_on_interrupt(out):
         done = finetune_files(

@@ -10,7 +10,7 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.reading import TextColumn as FileTextColumn
 from headstart.cli.show import note, plain, say, say_json, say_json_line
-from headstart.cli.training import Device, Encoding, Resume, Seed, as_overrides
+from headstart.cli.training import Board, Device, Encoding, Minutes, Resume, Seed, Steps, as_overrides
 from headstart.cli.training_bar import TrainingBar
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def translator(
         bool, typer.Option("--separate", help="A tokenizer and a table of vectors for each language, nothing shared.")
     ] = False,
     smoothing: Annotated[float | None, typer.Option(help="Share of each target spread over all tokens.")] = None,
-    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes; a probe fixes the steps.")] = 0.0,
-    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the pairs.")] = 0.0,
-    steps: Annotated[int, typer.Option(help="Stop after so many steps.")] = 0,
+    minutes: Minutes = 0.0,
+    epochs: Annotated[float, typer.Option(help="Stop after so many passes over the pairs.", show_default=False)] = 0.0,
+    steps: Steps = 0,
     average: Annotated[int | None, typer.Option(help="Average the models of so many evaluations; 1: none.")] = None,
     save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
     encoding: Encoding = None,
@@ -53,7 +53,7 @@ def translator(
     overrides: Overrides = None,
     resume: Resume = False,
     force: Force = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write events for TensorBoard.")] = False,
+    tensorboard: Board = False,
     as_json: Json = False,
 ) -> None:
     """Train an encoder-decoder on pairs of sentences: it reads the source both ways and writes the target.

@@ -45,6 +45,8 @@ def check_resume(
 
     Kills come at random steps, some past the last save, so that work is lost and has to be done again.
     """
+    if kills < 1:
+        raise RunError(f"--kills {kills}: nothing is proven by a run that is never killed; type --kills 2")
     if steps < kills + 2:
         raise RunError(f"--steps {steps}: too few to be killed {kills} times; type --steps {kills + 10}")
     draw = random.Random(seed)

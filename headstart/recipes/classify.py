@@ -8,13 +8,14 @@ from headstart.errors import DataError
 from headstart.recipes.finetune import Epoch, FineTuned, finetune
 from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.pretraining.second_phase import refuse_own_child
-from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.training import ignore
 from headstart.recipes.settings import Settings
 from headstart.text.readers import read_labelled
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
+from headstart.train.device import join_workers
 from headstart.train.loop import Step
 
 
@@ -44,7 +45,11 @@ def finetune_files(
         refuse_own_child(out, start)
     if tensorboard:
         check_installed()
-    refuse_occupied(out, force=force, resume=resume)
+    first = join_workers(device).first
+    if first:
+        refuse_occupied(out, force=force, resume=resume)
+    if not resume:
+        refuse_cleared(out, tokenizer)
     rows = read_labelled(train, settings.reading)
     if valid:
         held = read_labelled(valid, settings.reading)
@@ -54,7 +59,7 @@ def finetune_files(
         if not held:
             raise DataError(f"{train}: too few rows to hold some out; give --valid FILE")
     cutter = _tokenizer(start, tokenizer, causal, rows, settings, say)
-    if force and not resume:
+    if first and force and not resume:
         clear_run(out)
     return finetune(
         rows,

@@ -1,6 +1,7 @@
 """A pretrained body, a fresh head, and few labels."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from headstart.recipes.settings import Settings
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.course import Course
-from headstart.train.dead import constant_warning
+from headstart.train.dead import constant_warning, refuse_overflow
 from headstart.train.device import join_workers
 from headstart.train.journal import Journal
 from headstart.train.keeping import Memory
@@ -98,6 +99,7 @@ def finetune(
     texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True)
     held = _batches(valid, tokenizer, labels, card, settings, seed, learns=False)
     course, objective = Course(texts), ClassOfText(model, _weights(texts, labels) if options.class_weights else None)
+    objective.to(workers.device)
     ends = {course.end(epoch): epoch for epoch in range(1, options.epochs + 1)}
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
@@ -123,20 +125,25 @@ def finetune(
         seed=seed,
         clip=options.clip,
         tensorboard=tensorboard,
+        see=lambda step: refuse_overflow(step.number, step.loss, step.norm, "finetune"),
         watch=record.step,
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
     origin |= {"train": hash_rows(train), "valid": hash_rows(valid)}
-    with Lock(out):
+    elsewhere = ""
+    with Lock(out) if workers.first else nullcontext():
         asked = {name: to_table(getattr(settings, name)) for name in ("model", "finetune")}
         if resume and read_run_file(out):
-            check_unchanged(out, asked, origin)
-        else:
+            elsewhere = check_unchanged(out, asked, origin)
+        elif workers.first:
             write_run_file(out, asked, origin)
+        workers.wait()
         begin(steps, 0)
         memory = run(job, resume=resume)
-        _calibrate(out / "best", held, tokenizer)
-    warnings = (texts.note, record.warning)
+        if workers.first:
+            _calibrate(out / "best", held, tokenizer)
+        workers.wait()
+    warnings = (texts.note, record.warning, elsewhere)
     return FineTuned(
         out, tuple(record.epochs()), ends[memory.best_step], memory.seconds, ledger, tuple(w for w in warnings if w)
     )

@@ -24,7 +24,7 @@ from headstart.recipes.pretraining.ground import (
 from headstart.recipes.pretraining.held_out import HeldOut
 from headstart.recipes.pretraining.objectives import OBJECTIVES, Name, Objective
 from headstart.recipes.pretraining.second_phase import objective_of, read_parent, refuse_own_child
-from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.running.stopping import StopRule, plan_steps
 from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
@@ -90,12 +90,15 @@ def pretrain(
         refuse_own_child(out, start)
     if workers.first:
         refuse_occupied(out, force=force, resume=resume)
+    if not resume:
+        refuse_cleared(out, tokenizer)
     keep_freed_memory()
     parent = read_parent(start, objective, tokenizer) if start is not None else None
     chosen = objective_of(parent) if parent else OBJECTIVES[objective or "causal"]
     check_windows(settings, chosen, parent.card.shape if parent else settings.model)
     corpus = Corpus(corpus_paths, settings.reading)
-    say(f"{len(corpus.files)} file(s), {corpus.bytes / 1e6:,.1f} MB. {corpus.guess}".strip())
+    files = f"{len(corpus.files):,} file{'s' if len(corpus.files) > 1 else ''}"
+    say(f"{files}, {corpus.bytes / 1e6:,.2f} MB{': ' if corpus.guess else ''}{corpus.guess}")
     with Lock(out) if workers.first else nullcontext():
         if not resume and workers.first:
             clear_run(out)
@@ -162,6 +165,7 @@ def _train(
         uniform=math.log(shape.vocabulary) + objective.blind,
         unigram=_unigram(scene),
         warm=max(50, round(2 * train.warmup * steps)),
+        scaled=precision == "float16",
     )
     begin(steps, 0)
     job = Job(

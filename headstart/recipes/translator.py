@@ -13,10 +13,10 @@ from headstart.checkpoint import load
 from headstart.config import to_table
 from headstart.data.buckets import Bucketing
 from headstart.data.pairs import Fitting, TranslationPairs
-from headstart.errors import RunError
 from headstart.generate.beam import Search
 from headstart.model.models import Translator
-from headstart.recipes.running.occupied import clear_run, refuse_occupied
+from headstart.recipes.pretraining.second_phase import refuse_own_child
+from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.running.stopping import StopRule, plan_steps
 from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
@@ -26,6 +26,7 @@ from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_a
 from headstart.recipes.translating.scene import Scene, build_model
 from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
 from headstart.recipes.translating.validation import ANY, Validation
+from headstart.train.board import check_installed
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy
 from headstart.train.device import join_workers, resolve_precision
@@ -77,11 +78,15 @@ def translator(
 
     A run to `start` from brings its body, its shape and its tokenizer.
     """
+    if tensorboard:
+        check_installed()
     workers = join_workers(device)
-    if start is not None and start.resolve() == out.resolve():
-        raise RunError(f"--from {start}: a run cannot start from itself; choose another --out")
+    if start is not None:
+        refuse_own_child(out, start)
     if workers.first:
         refuse_occupied(out, force=force, resume=resume)
+    if not resume:
+        refuse_cleared(out, given.tokenizer, given.source_tokenizer)
     keep_freed_memory()
     pairs, held = read_all(train, settings.reading), read_all(valid, settings.reading)
     saved = load(start) if start is not None else None
@@ -129,6 +134,7 @@ def _train(
         uniform=math.log(scene.card.shape.vocabulary),
         unigram=unigram_entropy(list(Counter(id for ids in scene.train.targets for id in ids).values())),
         warm=max(50, round(2 * train.warmup * steps)),
+        scaled=precision == "float16",
     )
 
     def evaluate(memory: Memory) -> Scores:

@@ -14,20 +14,17 @@ class Watch:
     """Looks at the losses of a language model, averaged over the last steps.
 
     `uniform` is ln V, the loss of a model that has no idea; `unigram` that of one that knows only how often
-    each token occurs.
+    each token occurs. Where gradients are `scaled`, one that overflows is skipped and the scale lowered: no death.
     """
 
     uniform: float
     unigram: float
     warm: int  # steps that a run may take before it is judged
+    scaled: bool = False  # float16
     smooth: float = math.nan
 
     def see(self, step: int, loss: float, norm: float) -> None:
-        if not math.isfinite(loss) or not math.isfinite(norm):
-            raise DeadRunError(
-                f"step {step}: the loss is {loss}, the gradient {norm}: numbers have overflowed. "
-                "Lower the rate (--set train.rate=...), or lengthen the warm-up (--set train.warmup=0.1)"
-            )
+        refuse_overflow(step, loss, 0.0 if self.scaled else norm)
         self.smooth = loss if math.isnan(self.smooth) else 0.95 * self.smooth + 0.05 * loss
         if step < self.warm:
             return
@@ -46,6 +43,15 @@ class Watch:
                 "the context is not used yet. Try a higher or lower rate (--set train.rate=...) or train longer"
             )
         return ""
+
+
+def refuse_overflow(step: int, loss: float, norm: float, section: str = "train") -> None:
+    """`section` is where the rate stands in the settings."""
+    if not math.isfinite(loss) or not math.isfinite(norm):
+        raise DeadRunError(
+            f"step {step}: the loss is {loss}, the gradient {norm}: numbers have overflowed. "
+            f"Lower the rate (--set {section}.rate=...), or lengthen the warm-up (--set {section}.warmup=0.1)"
+        )
 
 
 def unigram_entropy(counts: list[int]) -> float:

@@ -15,8 +15,7 @@ from headstart.train.course import Course
 from headstart.train.device import Workers, autocast
 from headstart.train.objectives import targets_in
 from headstart.train.optimiser import clip_gradients, set_rate
-
-TORN = "The optimiser was in the middle of a step, so the weights in memory are not those of any step."
+from headstart.train.rows import TORN
 
 
 @dataclass(frozen=True)

@@ -111,5 +111,5 @@ def put_moments(model: nn.Module, optimiser: RowAdamW, found: Mapping[str, Tenso
     for name, parameter in model.named_parameters():
         kinds = {key.split("/", 1)[0]: value for key, value in found.items() if key.split("/", 1)[1] == name}
         if kinds:
-            on = {k: v.to(parameter.device) if v.dim() else v.clone() for k, v in kinds.items()}
+            on = {kind: value.to(parameter.device, copy=not value.dim()) for kind, value in kinds.items()}
             optimiser.take(parameter, on)

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+TORN = "The optimiser was in the middle of a step, so the weights in memory are not those of any step."
+
 
 class RowAdamW(torch.optim.AdamW):
     """torch's fused AdamW, but in `tables` only rows with a gradient are updated; the others sleep.
@@ -52,10 +54,14 @@ class RowAdamW(torch.optim.AdamW):
         gap, fade, drift = (_beside(state[name][found], table) for name in ("gap", "fade", "drift"))
         first, second = state["exp_avg"][found], state["exp_avg_sq"][found]
         weights = table[found].mul_(fade).addcdiv_(first * drift, second.sqrt().add_(group["eps"]), value=-1)
-        table.index_copy_(0, found, weights)
-        state["exp_avg"].index_copy_(0, found, first.mul_(beta1**gap))
-        state["exp_avg_sq"].index_copy_(0, found, second.mul_(beta2**gap))
-        _reset(state, found)
+        try:
+            table.index_copy_(0, found, weights)
+            state["exp_avg"].index_copy_(0, found, first.mul_(beta1**gap))
+            state["exp_avg_sq"].index_copy_(0, found, second.mul_(beta2**gap))
+            _reset(state, found)
+        except BaseException as error:  # a second Ctrl-C: half woken, rows would be woken twice
+            error.add_note(TORN)
+            raise
 
     def wake_all(self) -> None:
         for table in self.tables.values():
@@ -65,6 +71,7 @@ class RowAdamW(torch.optim.AdamW):
         """Go on from a saved state, also from one whose rows slept where ours do not, or the other way round."""
         self.state[table] = state
         if id(table) in self.tables:
+            state["step"] = state["step"].cpu()  # where `_start` puts it; the fused step wants it beside the weights
             state.update({name: value for name, value in awake(table).items() if name not in state})
         elif "gap" in state:
             self.wake(table)

@@ -17,6 +17,13 @@ def refuse_occupied(out: Path, *, force: bool = False, resume: bool = False) -> 
         )
 
 
+def refuse_cleared(out: Path, *read: Path | None) -> None:
+    """Refuse to make room where something lies that the new run is to be made from."""
+    for path in read:
+        if path is not None and path.resolve().is_relative_to(out.resolve()):
+            raise RunError(f"{path}: lies in {out}, which --force is about to clear; move it elsewhere first")
+
+
 def clear_run(out: Path) -> None:
     """Make room for a fresh run; tokens stay, since they are built again only if something changed."""
     for name in ("best", "last", "best.old", "last.old", "tokenizer", "source_tokenizer", "points", "tensorboard"):

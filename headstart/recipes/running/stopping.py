@@ -30,7 +30,8 @@ class StopRule:
     steps: int = 0
 
     def __post_init__(self) -> None:
-        if sum(value > 0 for value in (self.minutes, self.epochs, self.steps)) != 1 or min(vars(self).values()) < 0:
+        given = self.minutes, self.epochs, self.steps
+        if sum(0 < value < math.inf for value in given) != 1 or any(not 0 <= value < math.inf for value in given):
             raise ConfigError("give one of --minutes, --epochs and --steps, above 0")
 
 

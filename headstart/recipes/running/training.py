@@ -16,8 +16,8 @@ from headstart.train.course import Course
 from headstart.train.device import Workers
 from headstart.train.journal import Journal
 from headstart.train.keeping import Memory, go_on, keep
-from headstart.train.loop import TORN, Step, fit, gradient_scaler
-from headstart.train.rows import RowAdamW
+from headstart.train.loop import Step, fit, gradient_scaler
+from headstart.train.rows import TORN, RowAdamW
 from headstart.train.signals import Interrupted, Stopper
 
 Scores = dict[str, float]
@@ -83,19 +83,23 @@ def run(job: Job, *, resume: bool = False) -> Memory:
         job.optimiser.wake_all()
         scores = job.evaluate(memory)
         figure = job.better * scores[job.score]
-        memory = memory.after(figure if math.isfinite(figure) else float("-inf"))
+        judged = memory.after(figure if math.isfinite(figure) else float("-inf"))
         if job.workers.first:
-            journal.write(memory.step, **scores)
-            if memory.best_step == memory.step:
-                card = replace(job.card, step=memory.step, scores=scores)
+            journal.write(judged.step, **scores)
+            if judged.best_step == judged.step:
+                card = replace(job.card, step=judged.step, scores=scores)
                 save(job.folder / "best", job.model, card, job.tokenizer, source_tokenizer=job.source_tokenizer)
+        memory = judged  # only now: what stops the save of the best must not leave a memory of it
         job.watch(scores)
+
+    def tired() -> bool:
+        return bool(job.patience) and memory.waited >= job.patience
 
     with Stopper() as stopper:
         if memory.step and job.evaluates_at(memory.step) and memory.evaluated < memory.step:
             judge()
         try:
-            for step in _steps(job, memory, scaler):
+            for step in _steps(job, memory, scaler) if not tired() else ():
                 memory = replace(
                     memory,
                     step=step.number,
@@ -114,7 +118,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
                     raise Interrupted(f"saved at step {memory.step} of {job.steps}")
                 if due:
                     judge()
-                if job.patience and memory.waited >= job.patience:
+                if tired():
                     break
         except (Interrupted, DeadRunError):
             raise

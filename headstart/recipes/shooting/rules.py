@@ -41,8 +41,8 @@ class Rules(Contest):
                 f"--objectives {named}: a shoot-out needs two or three different ones; for a single one type "
                 "headstart pretrain, then headstart compare"
             )
-        if not self.minutes > 0:
-            raise ConfigError(f"--minutes {self.minutes:g}: must be above 0")
+        if not 0 < self.minutes < float("inf"):
+            raise ConfigError(f"--minutes {self.minutes:g}: must be above 0, and have an end")
         if "-" in self.corpus:
             raise ConfigError("the corpus is read several times, so it cannot be piped in: write it to a file first")
         if self.settings.finetune.pooling == "first" and "causal" in self.objectives:
