@@ -9,6 +9,7 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import Card, load, save
 from headstart.errors import CheckpointError, HeadstartError, RunError
+from headstart.recipes.comparing.courses import pretraining_cost
 from headstart.recipes.comparing.leaks import pretraining_text
 from headstart.recipes.pretrain import Pretrained, pretrain
 from headstart.recipes.running.stopping import StopRule
@@ -57,6 +58,9 @@ def test_it_starts_from_the_weights_and_names_its_parent(first: Path, other: str
     assert card.tokenizer == load(first).card.tokenizer
     assert card.corpus != load(first).card.corpus
     assert "none fresh" in done.ledger.sentence()
+    cost = pretraining_cost(tmp_path / "run")
+    assert cost is not None
+    assert cost["step"] == 10 + 6, "a comparison counts what both phases cost"
 
 
 def test_resumed_it_ends_with_the_same_bytes(first: Path, other: str, tmp_path: Path) -> None:

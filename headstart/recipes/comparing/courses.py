@@ -12,6 +12,7 @@ from headstart.evaluate.phrases import duration, points
 from headstart.evaluate.significance import Interval, accuracy_interval, mean_interval
 from headstart.evaluate.worth import labels_worth, time_saved, typical, worth_sentence
 from headstart.recipes.comparing.arms import Table
+from headstart.recipes.running.run_file import phases
 from headstart.train.keeping import MEMORY
 
 Course = Mapping[int, Sequence[Table]]  # for each seed, the record of each epoch
@@ -68,7 +69,7 @@ def saved_time(courses: Mapping[str, Course], run: Path) -> Table:
     }
     by_seed = time_saved(curves["scratch"], curves["pretrained"])
     found = typical(by_seed)
-    cost = _pretraining(run)
+    cost = pretraining_cost(run)
     return {
         "typical": found,
         "by_seed": [asdict(each) for each in by_seed],
@@ -131,8 +132,16 @@ def _time_sentence(found: Mapping[str, float], cost: Table | None) -> str:
     return f"{sentence} Pretraining took {duration(cost['seconds'])}." if cost else sentence
 
 
-def _pretraining(run: Path) -> Table | None:
-    """What the run's own state says it has cost; None for a run that kept none, such as an imported one."""
+def pretraining_cost(run: Path) -> Table | None:
+    """What all phases of the pretraining have cost; None where one kept no state, such as an imported run."""
+    costs = [_phase(each) for each in phases(run)]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return None
+    return {name: sum(cost[name] for cost in known) for name in ("step", "tokens", "seconds")}
+
+
+def _phase(run: Path) -> Table | None:
     for name in ("last", "last.old"):
         try:
             memory = json.loads((run / name / MEMORY).read_text("utf-8"))

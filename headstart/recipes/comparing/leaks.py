@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from headstart.recipes.running.run_file import read_run_file
+from headstart.recipes.running.run_file import phases
 from headstart.text.guard.facts import facts
 from headstart.text.guard.findings import counts, find
 from headstart.text.guard.parts import scan
@@ -63,24 +63,14 @@ def pretraining_text(
         corpus = Corpus(files, reading)
         same = "the very one" if corpus.fingerprint() == fingerprint else "not the very one"
         return corpus.documents(), f"{', '.join(files)} ({same} that the body was pretrained on, by hash)"
-    phases = _phases(run)
-    kept = [phase for phase in phases if (phase / "tokens" / CARD).is_file()]
+    read = phases(run)
+    kept = [phase for phase in read if (phase / "tokens" / CARD).is_file()]
     if not kept:
         return None, ""
-    lost = len(phases) - len(kept)
+    lost = len(read) - len(kept)
     missing = f"; the text of {lost} other phase(s) of its pretraining was not found" if lost else ""
     documents = chain.from_iterable(_stored(phase, tokenizer) for phase in kept)
     return documents, f"the tokens kept in {', '.join(str(phase / 'tokens') for phase in kept)}{missing}"
-
-
-def _phases(run: Path) -> list[Path]:
-    """A run, the run that it went on from, and so on."""
-    found = [run]
-    while parent := read_run_file(found[-1]).get("run", {}).get("parent", ""):
-        if Path(parent) in found:
-            break
-        found.append(Path(parent))
-    return found
 
 
 def _stored(run: Path, tokenizer: Tokenizer) -> Iterator[Document]:

@@ -73,3 +73,13 @@ def _compare(before: dict[str, Any], now: dict[str, Any], prefix: str = "") -> l
 
 def _show(value: Any) -> str:
     return "absent" if value is None else f"{str(value)[:12]}…" if len(str(value)) > 40 else str(value)
+
+
+def phases(run: Path) -> list[Path]:
+    """A run, the run that it went on from, and so on."""
+    found = [run]
+    while parent := read_run_file(found[-1]).get("run", {}).get("parent", ""):
+        if Path(parent) in found:
+            break
+        found.append(Path(parent))
+    return found
