@@ -49,7 +49,8 @@ class TrainingBar:
         """A step, or the scores of an evaluation: a dict, or an epoch."""
         if not hasattr(event, "rate"):
             figures = event if isinstance(event, dict) else vars(event)
-            self.scores = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in figures.items())
+            named = {"epoch" if name == "number" else name.replace("_", " "): value for name, value in figures.items()}
+            self.scores = ", ".join(f"{name} {value:.4g}" for name, value in named.items())
             if self.rich is None and not self.quiet:
                 print(f"{self.title}: {self.scores}", file=sys.stderr, flush=True)
             return

@@ -43,7 +43,7 @@ def predict(
         run, read_rows(file, reading, labelled=False), abstain_below=abstain_below, int8=int8
     ):
         line = {"label": found.label or None, "probability": round(found.probability, 6), "text": row.text}
-        say_json_line(line)
+        say_json_line(line | ({"text_b": row.text_b} if row.text_b else {}))
 
 
 @app.command()

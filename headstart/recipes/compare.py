@@ -50,10 +50,10 @@ def compare(
     out = request.out
     refuse_occupied(out, force=force, resume=resume)
     with Lock(out):
-        if force and not resume:
-            _clear(out)
         bench = prepare(request, say)
         arms = plan(request, bench)
+        if force and not resume:  # after all that a typo could have stopped
+            _clear(out)
         refuse_changed(arms, out)
         train_arms(arms, bench, request, say, show, tools)
         answers = open_test(request, bench, arms, say, tools)

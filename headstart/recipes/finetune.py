@@ -103,6 +103,7 @@ def finetune(
     ends = {course.end(epoch): epoch for epoch in range(1, options.epochs + 1)}
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
+    blame = "finetune.scratch_rate" if start is None else "finetune.rate"
     record = _Record(Journal(out / "metrics.jsonl"), ends, watch)
 
     job = Job(
@@ -125,7 +126,7 @@ def finetune(
         seed=seed,
         clip=options.clip,
         tensorboard=tensorboard,
-        see=lambda step: refuse_overflow(step.number, step.loss, step.norm, "finetune"),
+        see=lambda step: refuse_overflow(step.number, step.loss, step.norm, blame),
         watch=record.step,
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}

@@ -96,6 +96,8 @@ def pretrain(
     parent = read_parent(start, objective, tokenizer) if start is not None else None
     chosen = objective_of(parent) if parent else OBJECTIVES[objective or "causal"]
     check_windows(settings, chosen, parent.card.shape if parent else settings.model)
+    if tokenizer is not None:
+        Tokenizer.load(tokenizer)  # a typo is to be found before anything is cleared
     corpus = Corpus(corpus_paths, settings.reading)
     files = f"{len(corpus.files):,} file{'s' if len(corpus.files) > 1 else ''}"
     say(f"{files}, {corpus.bytes / 1e6:,.2f} MB{': ' if corpus.guess else ''}{corpus.guess}")

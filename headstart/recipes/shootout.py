@@ -18,7 +18,7 @@ from headstart.recipes.comparing.arms import ARMS, INPUTS, Table, refuse_changed
 from headstart.recipes.comparing.plan import Bench, Parts, plan, read_parts
 from headstart.recipes.pretraining.ground import ShowReading
 from headstart.recipes.pretraining.objectives import OBJECTIVES
-from headstart.recipes.running.occupied import refuse_occupied
+from headstart.recipes.running.occupied import refuse_cleared, refuse_occupied
 from headstart.recipes.running.training import ignore
 from headstart.recipes.shooting.bodies import Body, Ground, ShootoutTools, lay_ground, pretrain_bodies, starts_of
 from headstart.recipes.shooting.ranking import ranking
@@ -56,6 +56,8 @@ def shootout(
     """`say` hears a sentence for each finding, body and arm; `show(title)` gives what watches one training."""
     out = rules.out
     refuse_occupied(out, force=force, resume=resume)
+    if not resume:
+        refuse_cleared(out, rules.tokenizer)
     corpus = Corpus(rules.corpus, rules.settings.reading)
     inputs = rules.inputs(corpus)
     if not force or resume:

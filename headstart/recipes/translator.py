@@ -26,6 +26,7 @@ from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_a
 from headstart.recipes.translating.scene import Scene, build_model
 from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
 from headstart.recipes.translating.validation import ANY, Validation
+from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy
@@ -90,6 +91,9 @@ def translator(
     keep_freed_memory()
     pairs, held = read_all(train, settings.reading), read_all(valid, settings.reading)
     saved = load(start) if start is not None else None
+    for named in (given.tokenizer, given.source_tokenizer):
+        if named is not None:
+            Tokenizer.load(named)  # a typo is to be found before anything is cleared
     say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
     with Lock(out) if workers.first else nullcontext():
         if not resume and workers.first:

@@ -24,7 +24,8 @@ class Watch:
     smooth: float = math.nan
 
     def see(self, step: int, loss: float, norm: float) -> None:
-        refuse_overflow(step, loss, 0.0 if self.scaled else norm)
+        if not self.scaled or not math.isfinite(loss):
+            refuse_overflow(step, loss, norm)
         self.smooth = loss if math.isnan(self.smooth) else 0.95 * self.smooth + 0.05 * loss
         if step < self.warm:
             return
@@ -45,12 +46,12 @@ class Watch:
         return ""
 
 
-def refuse_overflow(step: int, loss: float, norm: float, section: str = "train") -> None:
-    """`section` is where the rate stands in the settings."""
+def refuse_overflow(step: int, loss: float, norm: float, rate: str = "train.rate") -> None:
+    """`rate` is the setting that is most likely to blame."""
     if not math.isfinite(loss) or not math.isfinite(norm):
         raise DeadRunError(
             f"step {step}: the loss is {loss}, the gradient {norm}: numbers have overflowed. "
-            f"Lower the rate (--set {section}.rate=...), or lengthen the warm-up (--set {section}.warmup=0.1)"
+            f"Lower the rate (--set {rate}=...), or lengthen the warm-up (--set {rate.split('.')[0]}.warmup=0.2)"
         )
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import load
-from headstart.errors import CheckpointError, DataError, HeadstartError
+from headstart.errors import CheckpointError, DataError, DeadRunError, HeadstartError
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.evaluate import evaluate_file
 from headstart.recipes.finetune import Epoch
@@ -115,6 +115,12 @@ def test_from_scratch_trains_its_own_tokenizer(tmp_path: Path) -> None:
     assert done.ledger.sentence().startswith("From scratch")
     assert any("No --tokenizer" in sentence for sentence in said)
     assert any("No --valid" in sentence for sentence in said)
+
+
+def test_numbers_that_overflow_are_named(tmp_path: Path) -> None:
+    settings = small_settings(*SMALL, "finetune.scratch_rate=1e30")
+    with pytest.raises(DeadRunError, match=r"overflowed.*finetune\.scratch_rate"):
+        finetune_files(labelled(tmp_path), "", tmp_path / "clf", start=None, settings=settings)
 
 
 def test_what_cannot_be_done_changes_nothing(body: Path, tmp_path: Path) -> None:

@@ -205,6 +205,9 @@ def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], w
         small_translator("translator.vocabularies=separate")
     with pytest.raises(CheckpointError, match="is a translator itself"):
         go(tmp_path / "other", pairs, start=whole)
+    with pytest.raises(RunError, match="is the run to start from"):
+        go(whole, pairs, start=whole / "best", force=True)
+    assert (whole / "best").is_dir()
     short = tmp_path / "short.fr"
     short.write_text("un\n")
     with pytest.raises(DataError, match="must match line by line"):

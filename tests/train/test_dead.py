@@ -33,6 +33,14 @@ def test_numbers_that_overflow_are_named() -> None:
             watch().see(1, loss, norm)
 
 
+def test_a_gradient_that_overflows_in_float16_is_no_death() -> None:
+    """The scaler skips the step and halves its scale, which it doubles every 2,000 steps."""
+    scaled = Watch(uniform=math.log(1_000), unigram=5.0, warm=10, scaled=True)
+    scaled.see(1, 3.0, math.inf)
+    with pytest.raises(DeadRunError, match="overflowed"):
+        scaled.see(2, math.nan, 1.0)
+
+
 def test_a_run_that_learns_is_left_alone() -> None:
     seen = watch()
     for step in range(200):

@@ -13,7 +13,7 @@ import pytest
 from torch import Tensor
 from train.small_corpus import small_corpus, small_settings
 
-from headstart.errors import CheckpointError, RunError
+from headstart.errors import CheckpointError, ConfigError, RunError
 from headstart.recipes.pretrain import Pretrained, pretrain
 from headstart.recipes.pretraining.objectives import Name
 from headstart.recipes.running import training
@@ -202,3 +202,48 @@ def test_a_full_disk_ends_in_a_clear_error_with_the_old_checkpoint(
     monkeypatch.undo()
     assert json.loads((run / "last" / "memory.json").read_text())["step"] == 10
     go(run, corpus, resume=True)
+
+
+def test_a_run_out_of_patience_stays_as_it_is(corpus: str, tmp_path: Path) -> None:
+    impatient = ("train.patience=1", "train.evaluate_every=2", "train.rate=1.0", "train.warmup=0")
+    done = go(tmp_path / "run", corpus, *impatient)
+    before = weights(tmp_path / "run")
+    assert done.steps < STEPS
+    assert go(tmp_path / "run", corpus, *impatient, resume=True).steps == done.steps
+    assert weights(tmp_path / "run") == before
+
+
+def test_a_best_model_that_was_not_saved_is_not_remembered(
+    whole: Path, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second Ctrl-C comes while the best of step 20 is written: it is judged again."""
+    real, calls = training.save, []
+
+    def stopped(*words: object, **named: object) -> None:
+        calls.append(words)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        real(*words, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(training, "save", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        go(tmp_path / "run", corpus)
+    monkeypatch.undo()
+    memory = json.loads((tmp_path / "run" / "last" / "memory.json").read_text())
+    assert (memory["step"], memory["evaluated"], memory["best_step"]) == (20, 10, 10)
+    go(tmp_path / "run", corpus, resume=True)
+    assert weights(tmp_path / "run") == weights(whole)
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+@pytest.mark.parametrize("given", [{"minutes": float("inf")}, {"epochs": float("nan")}, {"steps": -1}, {}])
+def test_a_run_has_an_end(given: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="give one of"):
+        StopRule(**given)  # type: ignore[arg-type]
+
+
+def test_force_does_not_clear_what_is_to_be_read(whole: Path, corpus: str) -> None:
+    tokenizer, settings = whole / "tokenizer", small_settings()
+    with pytest.raises(RunError, match="about to clear"):
+        pretrain([corpus], whole, settings=settings, stop=StopRule(steps=2), tokenizer=tokenizer, force=True)
+    assert tokenizer.is_dir()

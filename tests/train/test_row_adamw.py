@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from headstart.train.optimiser import clip_gradients
-from headstart.train.rows import RowAdamW, row_gradient, touched
+from headstart.train import rows
+from headstart.train.optimiser import clip_gradients, moments, put_moments
+from headstart.train.rows import TORN, RowAdamW, row_gradient, touched
 
 
 def optimiser_of(table: nn.Parameter, decay: float, betas: tuple[float, float], lazy: bool = True) -> RowAdamW:
@@ -113,6 +114,32 @@ def test_a_state_passes_between_sleeping_and_dense_rows(lazy_first: bool) -> Non
         take(*((before, ours) if step < 20 else (then, after)), gradient.clone(), 0.01)
     then.wake_all()
     torch.testing.assert_close(after, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_that_were_woken_by_half_are_not_to_be_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = nn.Parameter(torch.ones(4, 2))
+    optimiser = optimiser_of(table, 0.1, (0.9, 0.98))
+    for gradient in (torch.ones(4, 2), torch.eye(4)[:, :2].contiguous()):
+        take(optimiser, table, gradient, 0.1)
+
+    def second_signal(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rows, "_reset", second_signal)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        optimiser.wake_all()
+    assert TORN in caught.value.__notes__
+
+
+def test_the_count_of_steps_goes_where_the_fused_step_reads_it() -> None:
+    """Beside the weights, as torch's own load_state_dict has it."""
+    here, there = nn.Linear(2, 2), nn.Linear(2, 2, device="meta")
+    before = RowAdamW([{"params": list(here.parameters())}], [], (0.9, 0.98))
+    here(torch.ones(1, 2)).sum().backward()
+    before.step()
+    after = RowAdamW([{"params": list(there.parameters())}], [], (0.9, 0.98))
+    put_moments(there, after, moments(here, before))
+    assert {value.device.type for state in after.state.values() for value in state.values()} == {"meta"}
 
 
 def test_overflow_in_half_precision_changes_nothing() -> None:

@@ -120,7 +120,8 @@ def _lead_sentence(leads: Sequence[tuple[int, Interval]]) -> str:
 
 
 def _time_sentence(found: Mapping[str, float], cost: Table | None) -> str:
-    scratch = f"Scratch is best after {found['scratch_epoch']:g} epochs ({duration(found['scratch_seconds'])})"
+    epochs = f"{found['scratch_epoch']:g} epoch{'s' if found['scratch_epoch'] != 1 else ''}"
+    scratch = f"Scratch is best after {epochs} ({duration(found['scratch_seconds'])})"
     if not found["passed"]:
         sentence = f"{scratch}; the pretrained model never gets there."
     else:
