@@ -19,6 +19,7 @@ from headstart.recipes.comparing.tally import tally
 from headstart.recipes.running.occupied import refuse_occupied
 from headstart.recipes.running.training import ignore
 from headstart.report.page import write_page
+from headstart.train.device import refuse_workers
 from headstart.train.lock import Lock
 
 __all__ = ["Compared", "Progress", "Tools", "compare"]
@@ -48,6 +49,7 @@ def compare(
 ) -> Compared:
     """`say` hears a sentence for each finding and arm; `show(title)` gives what watches one training."""
     out = request.out
+    refuse_workers("compare")
     refuse_occupied(out, force=force, resume=resume)
     with Lock(out):
         bench = prepare(request, say)

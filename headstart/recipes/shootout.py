@@ -25,6 +25,7 @@ from headstart.recipes.shooting.ranking import ranking
 from headstart.recipes.shooting.rules import Rules
 from headstart.report.shootout import write_shootout
 from headstart.text.reading.corpus import Corpus
+from headstart.train.device import refuse_workers
 from headstart.train.lock import Lock
 
 __all__ = ["Rules", "ShootoutTools", "ShotOut", "shootout"]
@@ -55,6 +56,7 @@ def shootout(
 ) -> ShotOut:
     """`say` hears a sentence for each finding, body and arm; `show(title)` gives what watches one training."""
     out = rules.out
+    refuse_workers("shootout")
     refuse_occupied(out, force=force, resume=resume)
     if not resume:
         refuse_cleared(out, rules.tokenizer)

@@ -52,6 +52,11 @@ def join_workers(device: str = "auto") -> Workers:
     return Workers(rank, world, chosen)
 
 
+def refuse_workers(job: str) -> None:
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        raise ConfigError(f"{job} trains one model after the other in one process; start it without torchrun")
+
+
 def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
     if name == "auto":
         if torch.cuda.is_available():

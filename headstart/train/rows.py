@@ -16,7 +16,8 @@ class RowAdamW(torch.optim.AdamW):
     While a row sleeps for k steps, its moments fade to β₁ᵏ m and β₂ᵏ v, its weights decay, and they drift by what
     is left of the momentum, Σᵢ rateᵢ (β₁/√β₂)ⁱ m / (√v + ε). These sums are the same for a whole row, so each row
     keeps three numbers: `gap` (k), `fade` (the decay) and `drift` (the sum). `wake` brings a row up to date before
-    it is read: what a batch sees are AdamW's own weights, to rounding. A gradient may be dense or row-sparse.
+    it is read: what a batch sees are AdamW's own weights, to rounding, but where √v is as small as ε. A gradient may be
+    dense or row-sparse.
     """
 
     def __init__(self, groups: list[dict[str, Any]], tables: Iterable[nn.Parameter], betas: tuple[float, float]):

@@ -245,3 +245,11 @@ def test_a_beginning_of_the_order_is_fair_and_holds_every_class() -> None:
     assert found.count("b") == pytest.approx(29, abs=2)
     assert nested_order(labels, 3) == order
     assert nested_order(labels, 4) != order
+
+
+def test_torchrun_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = request(tmp_path)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ConfigError, match="without torchrun"):
+        compare(asked, tools=PRETENDED)
+    assert not asked.out.exists()

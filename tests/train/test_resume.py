@@ -13,6 +13,7 @@ import pytest
 from torch import Tensor
 from train.small_corpus import small_corpus, small_settings
 
+from headstart.checkpoint import save
 from headstart.errors import CheckpointError, ConfigError, RunError
 from headstart.recipes.pretrain import Pretrained, pretrain
 from headstart.recipes.pretraining.objectives import Name
@@ -217,7 +218,7 @@ def test_a_best_model_that_was_not_saved_is_not_remembered(
     whole: Path, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second Ctrl-C comes while the best of step 20 is written: it is judged again."""
-    real, calls = training.save, []
+    real, calls = save, []
 
     def stopped(*words: object, **named: object) -> None:
         calls.append(words)

@@ -128,6 +128,8 @@ def run(job: Job, *, resume: bool = False) -> Memory:
             raise
     if job.save_every:
         store()
+    if memory.evaluated and not memory.best_step:
+        raise DeadRunError(f"{job.folder}: no evaluation gave a finite score, so no model was kept; lower the rate")
     return memory
 
 
