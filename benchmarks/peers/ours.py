@@ -60,7 +60,7 @@ def train_sampled(texts: Texts) -> Job:
 
 def sampler(texts: Texts) -> Sampler:
     """As many negatives as a run draws that does not say."""
-    return Sampler.of(texts.store.train.ids, texts.tokenizer.size, Training().negatives)
+    return Sampler.of(texts.store.train.ids, texts.tokenizer.size, Training(loss="sampled").drawn(texts.tokenizer.size))
 
 
 def finetune(texts: Texts) -> Job:

@@ -225,9 +225,8 @@ def _model(objective: Objective, settings: Settings, parent: Saved | None) -> tu
 def _sampler(scene: _Scene) -> Sampler | None:
     """What draws the tokens of a sampled loss; None where the loss is exact."""
     train, vocabulary = scene.settings.train, scene.tokenizer.size
-    if not train.samples(vocabulary):
-        return None
-    return Sampler.of(scene.store.train.ids, vocabulary, train.negatives, scene.workers.device)
+    drawn = train.drawn(vocabulary)
+    return Sampler.of(scene.store.train.ids, vocabulary, drawn, scene.workers.device) if drawn else None
 
 
 def _hash(parent: Saved | None) -> str:

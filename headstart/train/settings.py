@@ -7,7 +7,8 @@ from headstart.data.framing import Keep
 from headstart.train.device import Precision
 from headstart.train.optimiser import Decay
 
-LARGE = 20_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time
+LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
+MOST_DRAWN = 4_096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,8 @@ class Training:
     beta2: float = 0.98
     clip: float = 1.0
     accumulate: int = 1
-    loss: Literal["exact", "sampled", "auto"] = "exact"  # auto: sampled where the vocabulary is large
-    negatives: int = 4_096  # tokens drawn for a sampled loss, beside the targets of the batch
+    loss: Literal["exact", "sampled", "auto"] = "auto"  # auto: sampled where the vocabulary is large
+    negatives: int = 0  # tokens drawn for a sampled loss, beside the targets; 0: an eighth of all, at most 4,096
     precision: Precision = "auto"
     evaluate_every: int = 0
     evaluate_tokens: int = 65_536  # held-out tokens read while training; all of them at the end
@@ -50,17 +51,15 @@ class Training:
     def __post_init__(self) -> None:
         if not self.rate > 0 or not 0 <= self.warmup <= 1 or not 0 <= self.floor <= 1:
             raise ValueError("rate must be above 0, warmup and floor must lie between 0 and 1")
-        if (
-            min(self.accumulate, self.negatives) < 1
-            or min(self.evaluate_every, self.save_every, self.patience, self.weight_decay) < 0
-        ):
-            raise ValueError(
-                "accumulate and negatives must be at least 1; every, patience and decay must not be below 0"
-            )
+        counts = (self.evaluate_every, self.save_every, self.patience, self.negatives, self.weight_decay)
+        if self.accumulate < 1 or min(counts) < 0:
+            raise ValueError("accumulate must be at least 1; every, patience, negatives and decay must not be below 0")
 
-    def samples(self, vocabulary: int) -> bool:
-        """Whether a model with so many tokens is trained with the sampled loss."""
-        return self.loss == "sampled" or (self.loss == "auto" and vocabulary >= LARGE)
+    def drawn(self, vocabulary: int) -> int:
+        """How many tokens of so many a loss is sampled from, beside the targets of a batch; 0: the loss is exact."""
+        if self.loss == "exact" or (self.loss == "auto" and vocabulary < LARGE):
+            return 0
+        return self.negatives or max(1, min(vocabulary // 8, MOST_DRAWN))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,6 +52,5 @@ def _head(objective: Objective, shape: Shape, columns: int) -> int:
 def _columns(settings: Settings, different: int) -> int:
     """Tokens of the vocabulary that a target is scored against."""
     vocabulary = settings.model.vocabulary
-    if not settings.train.samples(vocabulary):
-        return vocabulary
-    return min(vocabulary, settings.train.negatives + different)
+    drawn = settings.train.drawn(vocabulary)
+    return min(vocabulary, drawn + different) if drawn else vocabulary
