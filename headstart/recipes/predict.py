@@ -56,6 +56,10 @@ def predict_stream(
 
 def load_classifier(run: Path) -> Saved:
     saved = load(run)
+    if saved.card.task == "translate":
+        raise CheckpointError(
+            f"{run}: holds a translator, which gives no labels. Use it: headstart translate {run} FILE"
+        )
     if saved.card.task != "classify":
         raise CheckpointError(
             f"{run}: holds a {saved.card.task} model without a class head. "

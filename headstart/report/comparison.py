@@ -172,6 +172,6 @@ def _main_systems(scores: Table) -> list[Table]:
 
 def _whole_epochs(axes: Axes, last: int) -> None:
     axes.set_xlim(0.7, last + 0.3)
-    axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
     axes.set_xlabel("epoch")
     axes.grid(True)
