@@ -17,7 +17,7 @@ def carry_into_translator(saved: Saved, model: Translator, places: Sequence[str]
     """
     body = {n.removeprefix("body."): p for n, p in saved.model.named_parameters() if n.startswith("body.")}
     if not body:
-        raise CheckpointError(f"{saved.folder}: this model has no body to become a reader; give a run of headstart pretrain")
+        raise CheckpointError(f"{saved.folder}: no body to become a reader; give a run of headstart pretrain")
     every = dict(model.named_parameters(remove_duplicate=False))  # a shared table stands in both halves
     kept = {f"{place}.{name}" for place in places for name in body}
     with torch.no_grad():
