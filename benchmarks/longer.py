@@ -23,8 +23,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from headstart.checkpoint import load
-from headstart.model.models import LanguageModel, build
+from headstart.checkpoint import build, load
+from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
 from headstart.recipes.pretrain import pretrain
 from headstart.recipes.running.run_file import read_run_file

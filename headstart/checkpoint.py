@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from headstart.config import build as build_settings
 from headstart.errors import CheckpointError, ConfigError
 from headstart.model.bill import bill, total
-from headstart.model.models import Pooling, Task, build
+from headstart.model.body import Body
+from headstart.model.models import Classifier, LanguageModel, MaskedModel, Pooling, Task, Translator
 from headstart.model.shape import MOST, Shape
 from headstart.text.tokenizer import Tokenizer
 from headstart.whole import find_whole, write_whole
@@ -64,6 +65,32 @@ class Card:
             pooling=self.pooling,
             source_vocabulary=self.source_vocabulary,
         )
+
+
+def build(
+    task: Task,
+    shape: Shape,
+    *,
+    causal: bool = True,
+    classes: int = 2,
+    pooling: Pooling = "last",
+    source_vocabulary: int = 0,
+) -> nn.Module:
+    """The model of a task, its weights not yet set; `causal`, `classes` and `pooling` matter to a classifier only.
+
+    A translator's reader has a table of its own for `source_vocabulary` tokens, or shares the writer's (0).
+    """
+    match task:
+        case "lm":
+            return LanguageModel(Body(shape, causal=True))
+        case "classify":
+            return Classifier(Body(shape, causal=causal), classes, pooling=pooling, dropout=shape.dropout)
+        case "masked" | "bert":
+            return MaskedModel(Body(shape, causal=False), next_sentence=task == "bert")
+        case "translate":
+            read = replace(shape, vocabulary=source_vocabulary or shape.vocabulary)
+            reader, writer = Body(read, causal=False), Body(shape, causal=True, reads_memory=True)
+            return Translator(reader, writer, shared=not source_vocabulary)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.show import note, say, say_json, table
-from headstart.cli.training import Device, Resume, TextColumn, as_overrides
+from headstart.cli.training import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 from headstart.cli.training_bar import TrainingBar
 from headstart.errors import ConfigError
 
@@ -35,7 +35,9 @@ def compare(
     preset: Annotated[str | None, typer.Option(help="Settings to start from; the shape comes with the run.")] = None,
     text_column: TextColumn = None,
     label_column: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
+    encoding: Encoding = None,
     device: Device = "auto",
+    jobs: Jobs = 0,
     config: Config = None,
     overrides: Overrides = None,
     resume: Resume = False,
@@ -54,7 +56,12 @@ def compare(
     shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
     if shaping:
         raise ConfigError(f"--set {shaping}: both models have the shape of {run}, so it cannot be changed here")
-    given = {"finetune.epochs": epochs, "reading.text_column": text_column, "reading.label_column": label_column}
+    given = {
+        "finetune.epochs": epochs,
+        "reading.text_column": text_column,
+        "reading.label_column": label_column,
+        "reading.encoding": encoding,
+    }
     request = Request(
         train=train,
         valid=valid,
@@ -66,6 +73,7 @@ def compare(
         label_counts=label_counts_of(label_counts),
         corpus=tuple(corpus or ()),
         device=device,
+        jobs=jobs,
         command=shlex.join(["headstart", *(word for word in sys.argv[1:] if word not in ("--resume", "--force"))]),
     )
     with saved_on_interrupt(out):

@@ -21,6 +21,7 @@ def evaluate_translator(
     tokenize: str,
     lowercase: bool,
     against: Path | None,
+    device: str,
     as_json: bool,
 ) -> None:
     """Translate the pairs' sources and show how good it is."""
@@ -30,7 +31,7 @@ def evaluate_translator(
     from headstart.recipes.evaluate_pairs import evaluate_pairs
 
     measures = Measures(tokenize=tokenize, lowercase=lowercase)
-    found = evaluate_pairs(run, file, reading, how, measures=measures, against=against)
+    found = evaluate_pairs(run, file, reading, how, measures=measures, against=against, device=device)
     if as_json:
         say_json(asdict(found))
         return

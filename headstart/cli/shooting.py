@@ -11,7 +11,7 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
 from headstart.cli.comparing import accuracy_cell, arm_bar, label_counts_of
 from headstart.cli.show import bytes_read, note, number, say, say_json, table
-from headstart.cli.training import Device, Resume, TextColumn, as_overrides
+from headstart.cli.training import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 from headstart.cli.training_bar import TrainingBar
 
 
@@ -45,7 +45,9 @@ def shootout(
         Literal["auto", "lines", "blocks"] | None,
         typer.Option(help="In .txt files a document is a line, or a block between blank lines."),
     ] = None,
+    encoding: Encoding = None,
     device: Device = "auto",
+    jobs: Jobs = 0,
     config: Config = None,
     overrides: Overrides = None,
     resume: Resume = False,
@@ -67,6 +69,7 @@ def shootout(
         "reading.text_column": text_column,
         "reading.label_column": label_column,
         "reading.documents": documents,
+        "reading.encoding": encoding,
     }
     rules = Rules(
         train=train,
@@ -78,6 +81,7 @@ def shootout(
         label_counts=label_counts_of(label_counts),
         corpus=tuple(corpus),
         device=device,
+        jobs=jobs,
         command=shlex.join(["headstart", *(word for word in sys.argv[1:] if word not in ("--resume", "--force"))]),
         minutes=minutes,
         objectives=tuple(name.strip() for name in objectives.split(",")),  # type: ignore[misc]  # Rules checks

@@ -9,7 +9,7 @@ import typer
 from headstart.cli.app import Force, Json, app
 from headstart.cli.comparing import tell_comparison
 from headstart.cli.show import note, number, say, say_json
-from headstart.cli.training import Resume
+from headstart.cli.training import Jobs, Resume
 from headstart.cli.training_bar import TrainingBar
 
 OUT = Path("runs/demo")
@@ -24,6 +24,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder to write.")] = OUT,
     seeds: Annotated[int, typer.Option(help="How many times each model is fine-tuned.")] = 3,
     seed: Annotated[int, typer.Option(help="The base seed.")] = 0,
+    jobs: Jobs = 0,
     resume: Resume = False,
     force: Force = False,
     as_json: Json = False,
@@ -44,6 +45,7 @@ def demo(
             minutes=minutes,
             seeds=seeds,
             seed=seed,
+            jobs=jobs,
             resume=resume,
             force=force,
             show=lambda title: TrainingBar(title, quiet=title != "pretraining" and not sys.stderr.isatty()),

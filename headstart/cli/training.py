@@ -13,6 +13,9 @@ from headstart.errors import ConfigError
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
 Seed = Annotated[int, typer.Option(help="Fixes the first weights, the order and the dropout.")]
+Jobs = Annotated[
+    int, typer.Option(help="How many models are fine-tuned at once; 0: as many as there are cores, one on a GPU.")
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 Objective = Annotated[

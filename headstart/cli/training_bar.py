@@ -44,6 +44,8 @@ class TrainingBar:
             self.rich = Progress(*columns, console=Console(stderr=True), transient=True)
             self.rich.start()
             self.task = self.rich.add_task(self.title, total=steps, completed=done, figures="")
+        if done and not self.quiet:
+            print(f"{self.title}: goes on after step {done:,} of {steps:,}", file=sys.stderr, flush=True)
 
     def watch(self, event: Any) -> None:
         """A step, or the scores of an evaluation: a dict, or an epoch."""

@@ -10,6 +10,7 @@ from headstart.cli.app import Json, app
 from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn
 from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
+from headstart.cli.training import Device
 from headstart.cli.translating import Beam, Penalty, search_of
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
@@ -24,8 +25,9 @@ def predict(
     documents: Documents = "lines",
     encoding: Encoding = "utf-8",
     int8: Annotated[
-        bool, typer.Option("--int8", help="Faster and a little off: evaluate --int8 says how much.")
+        bool, typer.Option("--int8", help="Faster and a little off, on a CPU: evaluate --int8 says how much.")
     ] = False,
+    device: Device = "auto",
 ) -> None:
     """Label texts: one JSON object a line, in the order of the texts.
 
@@ -40,7 +42,7 @@ def predict(
         raise ConfigError(f"--abstain-below {abstain_below}: a probability between 0 and 1 is needed")
     reading = Reading(text_column=text_column, documents=documents, encoding=encoding)
     for row, found in predict_stream(
-        run, read_rows(file, reading, labelled=False), abstain_below=abstain_below, int8=int8
+        run, read_rows(file, reading, labelled=False), abstain_below=abstain_below, int8=int8, device=device
     ):
         line = {"label": found.label or None, "probability": round(found.probability, 6), "text": row.text}
         say_json_line(line | ({"text_b": row.text_b} if row.text_b else {}))
@@ -61,6 +63,7 @@ def evaluate(
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Let BLEU and chrF ignore the case.")] = False,
     against: Annotated[Path | None, typer.Option(help="Another translator to be put beside, with a test.")] = None,
     int8: Annotated[bool, typer.Option("--int8", help="Also score the classifier as predict --int8 uses it.")] = False,
+    device: Device = "auto",
     as_json: Json = False,
 ) -> None:
     """Score a classifier on labelled rows, or a translator on pairs: sacreBLEU, chrF, exact match.
@@ -82,10 +85,11 @@ def evaluate(
             tokenize=tokenize,
             lowercase=lowercase,
             against=against,
+            device=device,
             as_json=as_json,
         )
         return
-    found = evaluate_file(run, file, reading, int8=int8)
+    found = evaluate_file(run, file, reading, int8=int8, device=device)
     if as_json:
         say_json(asdict(found))
         return
@@ -102,3 +106,4 @@ def evaluate(
         )
     rows = [(label, *counts) for label, counts in zip(found.labels, scores.confusion)]
     table(["true \\ predicted", *found.labels], rows, numbers=range(1, len(found.labels) + 1))
+    say(f"Next: headstart predict {run} FILE")

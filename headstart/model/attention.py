@@ -22,11 +22,13 @@ def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tenso
 
 
 class Sight(NamedTuple):
-    """What the positions of one pass may look at; `square` stands for the causal mask, and is faster."""
+    """What one pass may look at: its own text, and what an encoder wrote of another one."""
 
     mask: Tensor | None = None
-    square: bool = False
+    square: bool = False  # stands for the causal mask, and is faster
     positions: Tensor | None = None
+    memory: Tensor | None = None
+    memory_mask: Tensor | None = None
 
 
 class Past:
@@ -73,28 +75,27 @@ class Attention(nn.Module):
         if self.rotary is not None:
             q, k = self.rotary(q, sight.positions), self.rotary(k, sight.positions)
         k, v = past.extend(k, v) if past else (k, v)
-        return self.mix(q, k, v, sight)
+        return self.mix(q, k, v, sight.mask, sight.square)
 
-    def read(self, x: Tensor, memory: Tensor, sight: Sight, past: Past | None = None) -> Tensor:
-        """From (B, T, D) to a memory (B, S, D), whose keys and values are computed once. -> (B, T, D)
+    def read(self, x: Tensor, sight: Sight, past: Past | None = None) -> Tensor:
+        """From (B, T, D) to the memory (B, S, D), whose keys and values are computed once. -> (B, T, D)
 
         Rows that stand side by side may share a memory, which then has n times fewer: (B / n, S, D).
         """
-        width, weight, bias = x.size(-1), self.project.weight, self.project.bias
-        shared = x.reshape(len(memory), -1, width)  # (B / n, n T, D): queries do not look at each other
-        q = self.split(F.linear(shared, weight[:width], bias[:width]))
+        assert sight.memory is not None
+        (d, _), weight, bias = self.output.weight.shape, self.project.weight, self.project.bias
+        q = self.split(F.linear(x.reshape(len(sight.memory), -1, d), weight[:d], bias[:d]))  # (B / n, H, n T, K)
         if past and past.length:
-            return self.mix(q, *past.everything(), sight).view_as(x)
-        k, v = map(self.split, F.linear(memory, weight[width:], bias[width:]).chunk(2, dim=-1))
-        return self.mix(q, *(past.extend(k, v) if past else (k, v)), sight).view_as(x)
+            return self.mix(q, *past.everything(), sight.memory_mask).view_as(x)
+        k, v = map(self.split, F.linear(sight.memory, weight[d:], bias[d:]).chunk(2, dim=-1))
+        return self.mix(q, *(past.extend(k, v) if past else (k, v)), sight.memory_mask).view_as(x)
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, square: bool = False) -> Tensor:
         """Queries (B, H, T, K), keys and values (B, H, S, K) -> (B, T, D)"""
         if self.watched is not None:
-            square = causal_mask(q.size(-2), k.size(-2), q.device) if sight.square else sight.mask
-            self.watched.append(attention_weights(q, k, square))
-        dropout = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, sight.mask, dropout, is_causal=sight.square)
+            seen = causal_mask(q.size(-2), k.size(-2), q.device) if square else mask
+            self.watched.append(attention_weights(q, k, seen))
+        mixed = F.scaled_dot_product_attention(q, k, v, mask, self.dropout * self.training, is_causal=square)
         return self.output(mixed.transpose(1, 2).flatten(2))
 
     def split(self, x: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headstart.model.models import Task, build
+from headstart.model.models import Task
 from headstart.model.shape import Shape
 
 FLOAT = 4  # bytes
@@ -62,15 +62,6 @@ def bill(shape: Shape, task: Task = "lm", *, classes: int = 2, source_vocabulary
 
 def total(lines: list[Line]) -> int:
     return sum(line.parameters * line.times for line in lines if not line.subtotal)
-
-
-def built_parameters(shape: Shape, task: Task = "lm", *, classes: int = 2) -> int:
-    """Count the parameters of the real model, built without memory for its weights."""
-    import torch
-
-    with torch.device("meta"):
-        model = build(task, shape, classes=classes)
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def work(shape: Shape, task: Task = "lm", *, length: int, classes: int = 2) -> Work:

@@ -1,6 +1,6 @@
 """One layer: look at the others, then think alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from headstart.model.attention import Attention, Past, Sight
 from headstart.model.positions import Rotary
 from headstart.model.shape import Shape
+
+Pair = tuple[Past | None, Past | None]  # of its own text, and of the memory
 
 
 class FeedForward(nn.Module):
@@ -41,28 +43,16 @@ class Block(nn.Module):
         self.feed_forward, self.feed_forward_norm = FeedForward(shape), layer_norm(shape)
         self.dropout = nn.Dropout(shape.dropout)
 
-    def forward(
-        self,
-        x: Tensor,
-        sight: Sight,
-        past: Sequence[Past | None] = (None, None),
-        memory: tuple[Tensor, Sight] | None = None,
-        at: Tensor | None = None,
-    ) -> Tensor:
-        """(B, T, D) -> (B, T, D), or (B, 1, D) if only one position (B,) of each text is asked for.
-
-        `past` holds that of its own text and that of the memory.
-        """
+    def forward(self, x: Tensor, sight: Sight, past: Pair = (None, None), at: Tensor | None = None) -> Tensor:
+        """(B, T, D) -> (B, T, D), or (B, 1, D) if only the position `at` (B,) of each text is asked for."""
         x = self.add(lambda x: self.attention(x, sight, past[0]), self.attention_norm, x)
-        if memory is not None:
-            x = self.add(lambda x: self.reader.read(x, *memory, past[1]), self.reader_norm, x)
+        if sight.memory is not None:
+            x = self.add(lambda x: self.reader.read(x, sight, past[1]), self.reader_norm, x)
         x = x if at is None else x[torch.arange(len(x), device=x.device), at, None]
         return self.add(self.feed_forward, self.feed_forward_norm, x)
 
     def add(self, part: Callable[[Tensor], Tensor], norm: nn.LayerNorm, x: Tensor) -> Tensor:
-        if self.pre:
-            return x + self.dropout(part(norm(x)))
-        return norm(x + self.dropout(part(x)))
+        return x + self.dropout(part(norm(x))) if self.pre else norm(x + self.dropout(part(x)))
 
 
 def layer_norm(shape: Shape) -> nn.LayerNorm:

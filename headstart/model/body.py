@@ -53,12 +53,11 @@ class Body(nn.Module):
         start, new = pasts[0][0].length if pasts else 0, ids.size(1)
         if positions is None:
             positions = torch.arange(start, start + new, device=ids.device)
-        x = self.embed(ids, positions, segments)
         sight = self.sight(positions, start, new, real, documents)
-        memory_mask = None if memory_real is None else padding_mask(memory_real)
-        read = None if memory is None else (memory, Sight(memory_mask))
-        for i, block in enumerate(self.blocks):
-            x = block(x, sight, pasts[i] if pasts else (None, None), read, at if i == len(self.blocks) - 1 else None)
+        sight = sight._replace(memory=memory, memory_mask=None if memory_real is None else padding_mask(memory_real))
+        x = self.embed(ids, positions, segments)
+        for i, block in enumerate(self.blocks, start=1):
+            x = block(x, sight, pasts[i - 1] if pasts else (None, None), at if i == len(self.blocks) else None)
         return x if self.final_norm is None else self.final_norm(x)
 
     def embed(self, ids: Tensor, positions: Tensor, segments: Tensor | None = None) -> Tensor:

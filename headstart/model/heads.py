@@ -50,13 +50,12 @@ class ClassHead(nn.Module):
         return self.scores(self.dropout(x))
 
 
-class NextSentenceHead(nn.Module):
+class NextSentenceHead(ClassHead):
     """Does B follow A? BERT's pooler (dense and tanh at `<cls>`), then two scores: no, yes."""
 
     def __init__(self, width: int):
-        super().__init__()
-        self.pooler, self.scores = nn.Linear(width, width), nn.Linear(width, 2)
+        super().__init__(width, 2)
+        self.pooler = nn.Linear(width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, D) -> (B, 2)"""
-        return self.scores(torch.tanh(self.pooler(x)))
+        return super().forward(torch.tanh(self.pooler(x)))

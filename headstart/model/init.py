@@ -3,7 +3,7 @@
 from torch import nn
 
 from headstart.model.body import Body
-from headstart.model.heads import ClassHead, NextSentenceHead, VocabularyHead
+from headstart.model.heads import ClassHead, VocabularyHead
 
 FIRST_SCORES = 0.3  # spread of the scores before training; it adds half its square to log V
 
@@ -27,5 +27,5 @@ def initialise(model: nn.Module) -> None:
     for part in model.modules():
         if isinstance(part, VocabularyHead):
             nn.init.normal_(part.weight, std=FIRST_SCORES * part.weight.size(1) ** -0.5)
-        elif isinstance(part, ClassHead | NextSentenceHead):
+        elif isinstance(part, ClassHead):
             nn.init.normal_(part.scores.weight, std=0.02)

@@ -1,6 +1,5 @@
 """Bodies and heads put together: the four models of this package."""
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -9,7 +8,6 @@ from torch import Tensor, nn
 from headstart.model.body import Body, Pasts
 from headstart.model.heads import ClassHead, MaskedHead, NextSentenceHead, VocabularyHead
 from headstart.model.masks import real_positions
-from headstart.model.shape import Shape
 
 Pooling = Literal["last", "first", "mean"]
 Task = Literal["lm", "classify", "masked", "bert", "translate"]
@@ -86,29 +84,3 @@ class Translator(nn.Module):
     def forward(self, source: Tensor, target: Tensor, real: Tensor | None = None) -> Tensor:
         """(B, S), (B, T) -> (B, T, V); `real` (B, S) is False where the source is padding."""
         return self.write(target, self.reader(source, real=real), real)
-
-
-def build(
-    task: Task,
-    shape: Shape,
-    *,
-    causal: bool = True,
-    classes: int = 2,
-    pooling: Pooling = "last",
-    source_vocabulary: int = 0,
-) -> nn.Module:
-    """The model of a task, its weights not yet set; `causal`, `classes` and `pooling` matter to a classifier only.
-
-    A translator's reader has a table of its own for `source_vocabulary` tokens, or shares the writer's (0).
-    """
-    match task:
-        case "lm":
-            return LanguageModel(Body(shape, causal=True))
-        case "classify":
-            return Classifier(Body(shape, causal=causal), classes, pooling=pooling, dropout=shape.dropout)
-        case "masked" | "bert":
-            return MaskedModel(Body(shape, causal=False), next_sentence=task == "bert")
-        case "translate":
-            read = replace(shape, vocabulary=source_vocabulary or shape.vocabulary)
-            reader, writer = Body(read, causal=False), Body(shape, causal=True, reads_memory=True)
-            return Translator(reader, writer, shared=not source_vocabulary)

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-MOST = {
-    "vocabulary": 10**7, "width": 10**5, "depth": 1_000, "heads": 10**5, "hidden": 10**6, "context": 10**6,
-}  # far above any model; a saved shape beyond it is a mistake or a trap  # fmt: skip
+MOST = {"vocabulary": 10**7, "width": 10**5, "depth": 1_000, "heads": 10**5, "hidden": 10**6, "context": 10**6}
 
 
 @dataclass(frozen=True, kw_only=True)

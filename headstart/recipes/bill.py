@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from headstart.checkpoint import build
 from headstart.errors import ConfigError
 from headstart.model import bill as bills
 from headstart.model.models import Task
@@ -43,6 +46,13 @@ class Costs:
         }
 
 
+def built_parameters(shape: Shape, task: Task = "lm", *, classes: int = 2) -> int:
+    """Count the parameters of the real model, built without memory for its weights."""
+    with torch.device("meta"):
+        model = build(task, shape, classes=classes)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
 def draw_up(shape: Shape, task: Task, *, rows: int, length: int, kernel: int = 3, classes: int = 2) -> Costs:
     """Derive the bill from the shape, build the model, and compare the two to the unit."""
     if min(rows, length, kernel, classes) < 1:
@@ -50,7 +60,7 @@ def draw_up(shape: Shape, task: Task, *, rows: int, length: int, kernel: int = 3
     if shape.positions == "learned" and length > shape.context:
         raise ConfigError(f"--length {length}: only {shape.context} positions are learnt (model.context)")
     lines = bills.bill(shape, task, classes=classes)
-    total, built = bills.total(lines), bills.built_parameters(shape, task, classes=classes)
+    total, built = bills.total(lines), built_parameters(shape, task, classes=classes)
     assert total == built, f"the bill says {total:,}, the model has {built:,}"
     return Costs(
         shape=shape,

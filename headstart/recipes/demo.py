@@ -41,6 +41,7 @@ def demo(
     say: Callable[[str], None],
     seeds: int = 3,
     seed: int = 0,
+    jobs: int = 1,
     resume: bool = False,
     force: bool = False,
 ) -> Compared:
@@ -80,6 +81,7 @@ def demo(
         out=out / "compare",
         settings=settings,
         seeds=tuple(range(seed, seed + seeds)),
+        jobs=jobs,
         command=f"headstart demo --minutes {minutes:g} --seed {seed} --out {out}",
     )
     return compare(request, resume=resume, force=force, say=say, show=show)

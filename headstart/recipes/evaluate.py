@@ -30,7 +30,7 @@ class Int8Loss:
     changed: int
 
 
-def evaluate_file(run: Path, file: str, reading: Reading, *, int8: bool = False) -> Evaluation:
+def evaluate_file(run: Path, file: str, reading: Reading, *, int8: bool = False, device: str = "auto") -> Evaluation:
     """Scores in float32, and with `int8` also what that would cost."""
     labels = load_classifier(run).card.labels
     rows = read_labelled(file, reading)
@@ -40,7 +40,7 @@ def evaluate_file(run: Path, file: str, reading: Reading, *, int8: bool = False)
         known = ", ".join(labels[:10])
         raise DataError(f"{stranger.source}:{stranger.line}: label {stranger.label!r}, but this model knows {known}")
     true = np.array([numbers[row.label] for row in rows])
-    shares = np.array([prediction.scores for prediction in predict_rows(run, rows)])
+    shares = np.array([prediction.scores for prediction in predict_rows(run, rows, device=device)])
     majority = float(np.bincount(true).max() / len(true))
     if not int8:
         return Evaluation(labels, score(true, shares), majority)

@@ -29,17 +29,24 @@ class TranslatorEvaluation:
 
 
 def evaluate_pairs(
-    run: Path, spec: str, reading: Reading, how: Search, *, measures: Measures, against: Path | None = None
+    run: Path,
+    spec: str,
+    reading: Reading,
+    how: Search,
+    *,
+    measures: Measures,
+    against: Path | None = None,
+    device: str = "auto",
 ) -> TranslatorEvaluation:
     pairs = read_all(spec, reading)
     sources, references = [pair.source_text for pair in pairs], [pair.target_text for pair in pairs]
     started = time.perf_counter()
-    written = _translate(run, sources, how)
+    written = _translate(run, sources, how, device)
     seconds = time.perf_counter() - started
     scores = score_translations(sources, written, references, measures)
     if against is None:
         return TranslatorEvaluation(scores, seconds, how)
-    others = _translate(against, sources, how)
+    others = _translate(against, sources, how, device)
     return TranslatorEvaluation(
         scores,
         seconds,
@@ -49,6 +56,6 @@ def evaluate_pairs(
     )
 
 
-def _translate(run: Path, sources: list[str], how: Search) -> list[str]:
-    interpreter = load_interpreter(run, how)
+def _translate(run: Path, sources: list[str], how: Search, device: str) -> list[str]:
+    interpreter = load_interpreter(run, how, device=device)
     return [found.text for found in translate_blocks(interpreter, in_blocks(sources), "pair")]

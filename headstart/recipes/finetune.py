@@ -128,6 +128,7 @@ def finetune(
         tensorboard=tensorboard,
         see=lambda step: refuse_overflow(step.number, step.loss, step.norm, blame),
         watch=record.step,
+        begin=begin,
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
     origin |= {"train": hash_rows(train), "valid": hash_rows(valid)}
@@ -139,7 +140,6 @@ def finetune(
         elif workers.first:
             write_run_file(out, asked, origin)
         workers.wait()
-        begin(steps, 0)
         memory = run(job, resume=resume)
         if workers.first:
             _calibrate(out / "best", held, tokenizer)

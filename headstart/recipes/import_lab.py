@@ -9,10 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headstart.checkpoint import Card, put, save
+from headstart.checkpoint import Card, build, put, save
 from headstart.errors import CheckpointError
 from headstart.model.bill import bill, total
-from headstart.model.models import build
 from headstart.model.positions import sinusoids
 from headstart.model.shape import Shape
 from headstart.recipes.running.occupied import clear_run

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import torch
 
+from headstart.checkpoint import build
 from headstart.data.pairs import PairBatch
 from headstart.model.bill import bill, total, work
 from headstart.model.init import initialise
-from headstart.model.models import Translator, build
+from headstart.model.models import Translator
 from headstart.model.shape import Shape
 from headstart.recipes.settings import read_settings
 from headstart.train.translation import NextWord

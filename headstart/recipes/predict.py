@@ -18,6 +18,7 @@ from headstart.model.models import Classifier
 from headstart.recipes.int8 import to_int8
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
+from headstart.train.device import choose_device
 
 BLOCK = 2_048  # texts sorted by length together
 EVALUATION = Bucketing(rows=64, budget=4_096)
@@ -32,15 +33,15 @@ class Prediction:
     scores: tuple[float, ...]
 
 
-def predict_rows(run: Path, rows: Sequence[Row], *, int8: bool = False) -> list[Prediction]:
-    return [prediction for _, prediction in predict_stream(run, rows, int8=int8)]
+def predict_rows(run: Path, rows: Sequence[Row], *, int8: bool = False, device: str = "auto") -> list[Prediction]:
+    return [prediction for _, prediction in predict_stream(run, rows, int8=int8, device=device)]
 
 
 def predict_stream(
-    run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0, int8: bool = False
+    run: Path, rows: Iterable[Row], *, abstain_below: float = 0.0, int8: bool = False, device: str = "auto"
 ) -> Iterator[tuple[Row, Prediction]]:
     """Each row with its prediction, block by block, so that a pipe of any length runs in flat memory."""
-    saved = load_classifier(run)
+    saved = load_classifier(run, "cpu" if int8 else device)
     tokenizer, model = saved.tokenizer, saved.model
     assert isinstance(model, Classifier)
     if int8:
@@ -54,8 +55,8 @@ def predict_stream(
             yield row, Prediction(label, float(shares[best]), tuple(map(float, shares)))
 
 
-def load_classifier(run: Path) -> Saved:
-    saved = load(run)
+def load_classifier(run: Path, device: str = "cpu") -> Saved:
+    saved = load(run, choose_device(device))
     if saved.card.task == "translate":
         raise CheckpointError(
             f"{run}: holds a translator, which gives no labels. Use it: headstart translate {run} FILE"

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from headstart.checkpoint import Card, Saved, load
+from headstart.checkpoint import Card, Saved, build, load
 from headstart.config import to_table
 from headstart.model.init import initialise
-from headstart.model.models import build
 from headstart.recipes.pretraining.ground import (
     ShowReading,
     check_windows,
@@ -169,7 +168,6 @@ def _train(
         warm=max(50, round(2 * train.warmup * steps)),
         scaled=precision == "float16",
     )
-    begin(steps, 0)
     job = Job(
         folder=out,
         model=model,
@@ -197,6 +195,7 @@ def _train(
         tensorboard=tensorboard,
         see=lambda step: dead.see(step.number, step.loss, step.norm),
         watch=watch,
+        begin=begin,
     )
     memory = run(job, resume=resume)
     scores = scene.held_out(load(out / "best").model.to(workers.device)).whole()

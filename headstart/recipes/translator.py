@@ -147,7 +147,6 @@ def _train(
             points.add(memory.step, better * scores[options.choice], model)
         return scores
 
-    begin(steps, 0)
     job = Job(
         folder=out,
         model=model,
@@ -173,6 +172,7 @@ def _train(
         tensorboard=tensorboard,
         see=lambda step: dead.see(step.number, step.loss, step.norm),
         watch=watch,
+        begin=begin,
     )
     memory = run(job, resume=resume)
     averaged = average(scene, points, validation, memory, better)

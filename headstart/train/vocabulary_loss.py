@@ -18,10 +18,9 @@ class _TiledLoss(torch.autograd.Function):
     """Σ −log softmax(x Wᵀ + b)[target]; the gradients are ready when the forward pass ends."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, learns: bool) -> Tensor:
         loss = x.new_zeros(())
-        learns = any(ctx.needs_input_grad)
-        grad_x, grad_weight, grad_bias = torch.zeros_like(x), torch.zeros_like(weight), torch.zeros_like(bias)
+        grad_x, grad_weight, grad_bias = (torch.zeros_like(each) if learns else each for each in (x, weight, bias))
         for start in range(0, len(x), POSITIONS):
             rows = slice(start, start + POSITIONS)
             log_sums = _log_sums(x[rows], weight, bias)
@@ -39,7 +38,7 @@ class _TiledLoss(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         grad_x, grad_weight, grad_bias = ctx.saved_tensors
-        return grad_x.mul_(grad), grad_weight.mul_(grad), grad_bias.mul_(grad), None
+        return grad_x.mul_(grad), grad_weight.mul_(grad), grad_bias.mul_(grad), None, None
 
 
 def vocabulary_loss(x: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
@@ -47,7 +46,7 @@ def vocabulary_loss(x: Tensor, weight: Tensor, bias: Tensor | None, targets: Ten
     kept = targets >= 0
     bias = weight.new_zeros(len(weight)) if bias is None else bias
     with torch.autocast(x.device.type, enabled=False):
-        return _TiledLoss.apply(x[kept].float(), weight.float(), bias.float(), targets[kept])
+        return _TiledLoss.apply(x[kept].float(), weight.float(), bias.float(), targets[kept], torch.is_grad_enabled())
 
 
 def _log_sums(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

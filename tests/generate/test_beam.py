@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model.shapes import model_of, small
 
+from headstart.checkpoint import build
 from headstart.errors import CheckpointError
 from headstart.generate.beam import GREEDY, Hypothesis, Search, batches, search
 from headstart.model.init import initialise
-from headstart.model.models import Translator, build
+from headstart.model.models import Translator
 from headstart.text.pieces.specials import EOS, OOV, PAD, SOS
 
 NEVER = (SOS, PAD, OOV)

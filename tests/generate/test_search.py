@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from model.shapes import model_of, shapes, small
 from torch import Tensor
 
+from headstart.checkpoint import build
 from headstart.errors import CheckpointError
 from headstart.generate.choose import Chooser, Sampling
 from headstart.generate.search import Token, generate
 from headstart.model.init import initialise
-from headstart.model.models import LanguageModel, build
+from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
 
 EOS = 2

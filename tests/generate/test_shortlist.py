@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from headstart.checkpoint import build
 from headstart.generate import search
 from headstart.generate.choose import Sampling
 from headstart.generate.shortlist import Shortlist, _rounded, pays
 from headstart.model.heads import VocabularyHead
 from headstart.model.init import initialise
-from headstart.model.models import LanguageModel, build
+from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
 
 SHAPE = Shape(vocabulary=4_101, width=24, depth=1, heads=2, hidden=16, context=64)

@@ -6,8 +6,9 @@ import torch
 from hypothesis import strategies as st
 from torch import nn
 
+from headstart.checkpoint import build
 from headstart.model.init import initialise
-from headstart.model.models import Task, build
+from headstart.model.models import Task
 from headstart.model.shape import Shape
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from headstart.checkpoint import Card, save
-from headstart.model.models import MaskedModel, build
+from headstart.checkpoint import Card, build, save
+from headstart.model.models import MaskedModel
 from headstart.model.shape import Shape
 from headstart.recipes.fill import fill
 from headstart.text.gaps import Gaps

@@ -10,11 +10,13 @@ from model.shapes import shapes, small
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from headstart.checkpoint import build
 from headstart.config import build as build_settings
 from headstart.config import read_preset
-from headstart.model.bill import advice, bill, built_parameters, memory, total, work
-from headstart.model.models import Task, build
+from headstart.model.bill import advice, bill, memory, total, work
+from headstart.model.models import Task
 from headstart.model.shape import Shape
+from headstart.recipes.bill import built_parameters
 
 tasks = st.sampled_from(["lm", "classify", "masked", "bert", "translate"])
 

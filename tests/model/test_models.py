@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from model.shapes import model_of, shapes, small
 from torch import nn
 
+from headstart.checkpoint import build
 from headstart.model.attention import Attention, Past, Sight, attention_weights
 from headstart.model.body import Body
 from headstart.model.init import initialise
-from headstart.model.models import Classifier, LanguageModel, MaskedModel, Task, Translator, build
+from headstart.model.models import Classifier, LanguageModel, MaskedModel, Task, Translator
 from headstart.model.shape import Shape
 
 seeds = st.integers(0, 2**31)

@@ -12,11 +12,10 @@ import torch.nn.functional as F
 from data.made_tokens import stored
 from model.shapes import small
 
-from headstart.checkpoint import Card, save
+from headstart.checkpoint import Card, build, save
 from headstart.data.batch import IGNORED
 from headstart.data.masked import MaskedWindows
 from headstart.model.init import initialise
-from headstart.model.models import build
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from headstart.checkpoint import Card, save
-from headstart.model.models import LanguageModel, build
+from headstart.checkpoint import Card, build, save
+from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
 from headstart.recipes.compare import Tools, compare
 from headstart.recipes.comparing.plan import Request

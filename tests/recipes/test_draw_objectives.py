@@ -10,10 +10,10 @@ from model.shapes import model_of, small
 from recipes.planted import tokenizer
 from torch import nn
 
-from headstart.checkpoint import Card, save
+from headstart.checkpoint import Card, build, save
 from headstart.errors import ConfigError
 from headstart.model.body import Body
-from headstart.model.models import Task, build
+from headstart.model.models import Task
 from headstart.recipes.drawing import beside as attention_beside
 from headstart.recipes.drawing.beside import draw_beside
 from headstart.recipes.drawing.objective_masks import Objective, draw_objective

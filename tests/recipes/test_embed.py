@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from model.shapes import model_of, small
 from recipes.planted import masked_run, sentences, tokenizer
 
-from headstart.checkpoint import Card, load, save
+from headstart.checkpoint import Card, build, load, save
 from headstart.errors import CheckpointError, ConfigError, HeadstartError, RunError
 from headstart.model.init import initialise
-from headstart.model.models import Classifier, build
+from headstart.model.models import Classifier
 from headstart.recipes import predict
 from headstart.recipes.embed import Embedded, embed, embed_lines
 from headstart.recipes.vectors import of_texts as text_vectors

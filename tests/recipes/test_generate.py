@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 from model.shapes import model_of, small
 
-from headstart.checkpoint import Card, save
+from headstart.checkpoint import Card, build, save
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.choose import Sampling
 from headstart.generate.search import Token
 from headstart.generate.search import generate as search
 from headstart.generate.spelling import Speller
 from headstart.model.init import initialise
-from headstart.model.models import LanguageModel, Task, build
+from headstart.model.models import LanguageModel, Task
 from headstart.recipes import generate as recipe
 from headstart.recipes.generate import Part, Written, generate
 from headstart.text.subwords import train_tokenizer

@@ -12,10 +12,9 @@ from recipes.pretend import pretend_to_train, reviews, write_rows
 from report.test_page import Reader
 from train.small_corpus import small_settings
 
-from headstart.checkpoint import Card, load, save
+from headstart.checkpoint import Card, build, load, save
 from headstart.errors import ConfigError, RunError
 from headstart.model.bill import work
-from headstart.model.models import build
 from headstart.model.shape import Shape
 from headstart.recipes.comparing import answers
 from headstart.recipes.finetune import FineTuned

@@ -95,7 +95,8 @@ def test_several_translations_come_with_their_scores(folder: Path) -> None:
 
 
 def test_another_kind_of_model_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from headstart.model.models import LanguageModel, build
+    from headstart.checkpoint import build
+    from headstart.model.models import LanguageModel
 
     saved = load(folder / "run")
     other = build("lm", saved.card.shape)

@@ -57,3 +57,16 @@ def test_a_batch_without_targets_costs_nothing() -> None:
     assert loss.item() == 0
     assert x.grad is not None
     assert not x.grad.any()
+
+
+def test_no_gradients_are_computed_where_nobody_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, weight, bias = torch.randn(5, 4), torch.randn(9, 4, requires_grad=True), torch.zeros(9)
+    targets = torch.randint(9, (5,))
+    learnt = vocabulary_loss(x, weight, bias, targets).item()
+
+    def refuse(*given: object) -> None:
+        raise AssertionError("an evaluation needs no gradients")
+
+    monkeypatch.setattr("headstart.train.vocabulary_loss._add_gradients", refuse)
+    with torch.no_grad():
+        assert vocabulary_loss(x, weight, bias, targets).item() == learnt

@@ -8,6 +8,7 @@ from pathlib import Path
 from headstart.recipes.comparing.arms import RESULT, Arm, Table, read_json
 from headstart.recipes.comparing.one_arm import Progress, Tools, Unseen, train_arm
 from headstart.recipes.comparing.plan import Bench, Contest
+from headstart.recipes.comparing.side_by_side import jobs_for, train_side_by_side
 
 Show = Callable[[str], AbstractContextManager[Progress]]
 
@@ -20,19 +21,30 @@ def unseen(title: str) -> AbstractContextManager[Progress]:
 def train_arms(
     arms: Sequence[Arm], bench: Bench, contest: Contest, say: Callable[[str], None], show: Show, tools: Tools
 ) -> None:
-    """`say` hears a sentence for each arm, and each warning once; `show(title)` gives what watches one training."""
+    """`say` hears a sentence for each arm, and each warning once; `show(title)` gives what watches the training."""
     warned: list[str] = []
-    for number, arm in enumerate(arms, start=1):
-        title = f"{number} of {len(arms)}: {arm.name}"
-        if not arm.finished(contest.out):
-            with show(title) as progress:
-                train_arm(arm, bench, contest, progress, tools)
+
+    def tell(arm: Arm) -> None:
         result = read_json(arm.folder(contest.out) / RESULT)
-        say(f"{title}: {_in_words(result)}")
+        say(f"{arms.index(arm) + 1} of {len(arms)}: {arm.name}: {_in_words(result)}")
         for warning in result["warnings"]:
             if warning not in warned:
                 warned.append(warning)
                 say(f"  {warning}")
+
+    left = [arm for arm in arms if not arm.finished(contest.out)]
+    if (jobs := jobs_for(contest, len(left))) > 1:
+        for arm in arms:
+            if arm not in left:
+                tell(arm)
+        with show(f"{len(left)} trainings, {jobs} at a time") as progress:
+            train_side_by_side(left, jobs, bench, contest, progress, tell)
+        return
+    for number, arm in enumerate(arms, start=1):
+        if arm in left:
+            with show(f"{number} of {len(arms)}: {arm.name}") as progress:
+                train_arm(arm, bench, contest, progress, tools)
+        tell(arm)
 
 
 def openings(scores: Path, arms: Sequence[Arm]) -> int:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
+
 from headstart.errors import RunError
 from headstart.evaluate.baseline import CLASSICS, STRENGTHS, Fitted, fit_classic, plain_text
 from headstart.evaluate.scores import score
@@ -75,6 +77,7 @@ def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: 
     best = next(epoch for epoch in done.epochs if epoch.number == done.best)
     return {
         "seconds": done.seconds,
+        "threads": torch.get_num_threads(),
         "best": done.best,
         "epochs": [{name: _finite(value) for name, value in asdict(epoch).items()} for epoch in done.epochs],
         "valid": {"accuracy": best.accuracy, "macro_f1": best.macro_f1, "log_loss": _finite(best.valid_loss)},

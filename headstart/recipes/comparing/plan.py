@@ -40,11 +40,14 @@ class Contest:
     label_counts: tuple[int, ...] = ()
     corpus: tuple[str, ...] = ()
     device: str = "auto"
+    jobs: int = 1  # arms to train at once; 0: as many as there are cores
     command: str = ""
 
     def __post_init__(self) -> None:
         if not self.seeds:
             raise ConfigError("--seeds must be at least 1")
+        if self.jobs < 0:
+            raise ConfigError("--jobs must be at least 1, or 0 for as many as there are cores")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -135,6 +135,7 @@ def scores_of(system: System, truth: np.ndarray, leaked: np.ndarray, answers: An
         **means,
         "calibration_error": calibration_error(bins),
         "seconds": system.mean("seconds"),
+        "threads": max(result.get("threads", 0) for result in system.results),
         "predict_seconds": float(np.mean([answers.seconds[arm.name] for arm in system.arms])),
         "seeds": [_seed_of(arm, one, result) for arm, one, result in zip(system.arms, found, system.results)],
         "collapsed": list(collapsed({arm.seed: one.accuracy for arm, one in zip(system.arms, found)}, _common(truth))),

@@ -59,6 +59,7 @@ class Job:
     tensorboard: bool = False
     see: Callable[[Step], None] = ignore
     watch: Watcher = ignore
+    begin: Callable[[int, int], None] = lambda steps, done: None
 
 
 def run(job: Job, *, resume: bool = False) -> Memory:
@@ -72,6 +73,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
         journal.cut_back(memory.step, memory.evaluated)
         if job.tensorboard:
             journal.show_on_board()
+    job.begin(job.steps, memory.step)
 
     def store() -> None:
         if job.workers.first:
