@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,13 +102,13 @@ class Saved:
     card: Card
     model: nn.Module
 
-    @property
+    @cached_property
     def tokenizer(self) -> Tokenizer:
         if not self.card.tokenizer:
             raise CheckpointError(f"{self.folder}: saved without a tokenizer, so it cannot read text")
         return Tokenizer.load(self.folder / TOKENIZER)
 
-    @property
+    @cached_property
     def source_tokenizer(self) -> Tokenizer:
         """What a translator reads with."""
         return Tokenizer.load(self.folder / SOURCE_TOKENIZER) if self.card.source_tokenizer else self.tokenizer

@@ -39,7 +39,6 @@ def shootout_page(scores: Table, folder: Path) -> str:
             scores=scores,
             systems=scores["systems"],
             main=[systems[name] for name in (*scores["objectives"], scores["best_classic"])],
-            majority=systems["majority"],
             short={name: system["short"] for name, system in systems.items()},
             figures=_figures(scores),
             settings=tomli_w.dumps(scores["settings"]),

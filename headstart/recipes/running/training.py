@@ -91,6 +91,7 @@ def run(job: Job, *, resume: bool = False) -> Memory:
             if judged.best_step == judged.step:
                 card = replace(job.card, step=judged.step, scores=scores)
                 save(job.folder / "best", job.model, card, job.tokenizer, source_tokenizer=job.source_tokenizer)
+        job.workers.wait()  # whoever reads the best model finds it
         memory = judged  # only now: what stops the save of the best must not leave a memory of it
         job.watch(scores)
 
