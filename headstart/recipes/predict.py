@@ -33,7 +33,7 @@ class Prediction:
     scores: tuple[float, ...]
 
 
-def predict_rows(run: Path, rows: Sequence[Row], *, int8: bool = False, device: str = "auto") -> list[Prediction]:
+def predict_rows(run: Path, rows: Sequence[Row], device: str = "auto", *, int8: bool = False) -> list[Prediction]:
     return [prediction for _, prediction in predict_stream(run, rows, int8=int8, device=device)]
 
 

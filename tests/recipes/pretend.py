@@ -113,7 +113,7 @@ def pretend_to_train(train: Sequence[Row], valid: Sequence[Row], *, out: Path, *
     return FineTuned(out, tuple(epochs), best, 4.1 * len(epochs), ledger, ())
 
 
-def pretend_to_predict(run: Path, rows: Sequence[Row]) -> list[Prediction]:
+def pretend_to_predict(run: Path, rows: Sequence[Row], device: str = "auto") -> list[Prediction]:
     """Right where a draw that hangs on the text and the run says so; a text that is hard is hard for all."""
     assert not any(row.label for row in rows), "a model never sees a test label"
     found = []

@@ -70,7 +70,7 @@ def pretend_to_finetune(train: Sequence[Row], valid: Sequence[Row], *, out: Path
     return replace(done, folder=out)
 
 
-def pretend_to_predict(run: Path, rows: Sequence[Row]) -> list[Prediction]:
+def pretend_to_predict(run: Path, rows: Sequence[Row], device: str = "auto") -> list[Prediction]:
     """As often right as the skill of the run says; the label is in the order of the rows, which no model can see."""
     assert not any(row.label for row in rows)
     luck = np.random.default_rng(7).random(len(rows)) + 0.02 * np.random.default_rng(len(run.name)).random(len(rows))

@@ -20,6 +20,8 @@ from headstart.recipes.comparing.plan import Request
 from headstart.recipes.settings import Settings
 from headstart.train.settings import FineTuning
 
+FIRST = ("pretrained-seed-0", "scratch-seed-0")
+
 
 def small(folder: Path, epochs: int) -> Request:
     settings = Settings(finetune=FineTuning(epochs=epochs))
@@ -41,27 +43,49 @@ def test_side_by_side_gives_what_one_after_the_other_gives(tmp_path: Path) -> No
         assert any(f": {arm}: validation accuracy" in line for line in said)
 
 
-def test_a_signal_saves_every_arm_that_is_under_way(tmp_path: Path) -> None:
-    asked = small(tmp_path, epochs=80)
+def started(asked: Request, *, seeds: int) -> "tuple[list[str], subprocess.Popen[str]]":
+    """The command, and its process after both of the first arms have taken some steps."""
     command = [sys.executable, "-m", "headstart", "compare", asked.train, "--from", str(asked.run)]
-    command += ["--valid", asked.valid, "--test", asked.test, "--out", str(asked.out), "--epochs", "80", "--seeds", "1"]
-    arms = [asked.out / "arms" / name for name in ("pretrained-seed-0", "scratch-seed-0")]
-    with subprocess.Popen([*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True) as process:
-        until = time.monotonic() + 200
-        while not all(journal.exists() and journal.read_text().count("\n") > 20 for journal in _journals(arms)):
-            assert process.poll() is None
-            if time.monotonic() > until:
-                process.kill()
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=100)
+    command += ["--valid", asked.valid, "--test", asked.test, "--out", str(asked.out)]
+    command += ["--epochs", "40", "--seeds", str(seeds), "--jobs", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    journals = [asked.out / "arms" / name / "metrics.jsonl" for name in FIRST]
+    until = time.monotonic() + 200
+    while not all(journal.exists() and journal.read_text().count("\n") > 20 for journal in journals):
+        assert process.poll() is None
+        if time.monotonic() > until:
+            process.kill()
+        time.sleep(0.05)
+    return command, process
+
+
+def saved(asked: Request) -> bool:
+    return all((asked.out / "arms" / name / "last" / "memory.json").is_file() for name in FIRST)
+
+
+def test_a_signal_saves_the_arms_under_way_and_begins_no_other(tmp_path: Path) -> None:
+    asked = small(tmp_path, epochs=40)
+    command, process = started(asked, seeds=2)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=100)
     assert process.returncode == 130
     assert "--resume" in said
-    assert all((arm / "last" / "memory.json").is_file() for arm in arms)
-    assert not (asked.out / "scores.json").exists()
-    done = subprocess.run([*command, "--resume", "--jobs", "2"], capture_output=True, text=True, timeout=300)
+    assert saved(asked)
+    assert {path.name for path in (asked.out / "arms").iterdir()} == set(FIRST)
+    done = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert (asked.out / "scores.json").is_file()
+
+
+def test_workers_save_their_arms_when_the_parent_is_gone(tmp_path: Path) -> None:
+    asked = small(tmp_path, epochs=40)
+    _, process = started(asked, seeds=1)
+    process.kill()
+    process.communicate()
+    until = time.monotonic() + 100
+    while not saved(asked):
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_a_worker_that_dies_ends_the_comparison_with_a_reason(tmp_path: Path) -> None:
@@ -89,7 +113,3 @@ def test_a_worker_that_dies_ends_the_comparison_with_a_reason(tmp_path: Path) ->
 def test_fewer_jobs_than_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--jobs"):
         replace(small(tmp_path, epochs=1), jobs=-1)
-
-
-def _journals(arms: list[Path]) -> list[Path]:
-    return [arm / "metrics.jsonl" for arm in arms]

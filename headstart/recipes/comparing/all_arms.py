@@ -33,12 +33,12 @@ def train_arms(
                 say(f"  {warning}")
 
     left = [arm for arm in arms if not arm.finished(contest.out)]
-    if (jobs := jobs_for(contest, len(left))) > 1:
+    if (jobs := jobs_for(contest, bench, left)) > 1:
         for arm in arms:
             if arm not in left:
                 tell(arm)
         with show(f"{len(left)} trainings, {jobs} at a time") as progress:
-            train_side_by_side(left, jobs, bench, contest, progress, tell)
+            train_side_by_side(left, jobs, bench, contest, progress, tools, tell)
         return
     for number, arm in enumerate(arms, start=1):
         if arm in left:

@@ -34,7 +34,7 @@ def open_test(contest: Contest, bench: Bench, arms: Sequence[Arm], say: Callable
     for arm in arms:
         path = arm.folder(contest.out) / TEST
         if not path.is_file() or read_json(path)["texts"] != texts:
-            write_json(path, {"texts": texts, **answer(arm, bench, contest.out, tools)})
+            write_json(path, {"texts": texts, **answer(arm, bench, contest, tools)})
         found = read_json(path)
         probabilities[arm.name], seconds[arm.name] = np.array(found["probabilities"]), float(found["seconds"])
         if arm.neural and arm.few:

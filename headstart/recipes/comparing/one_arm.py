@@ -42,7 +42,7 @@ class Tools:
     """The two jobs that a comparison leaves to others; tests put others in their place."""
 
     finetune: Callable[..., FineTuned] = finetune
-    predict: Callable[[Path, Sequence[Row]], list[Prediction]] = predict_rows
+    predict: Callable[[Path, Sequence[Row], str], list[Prediction]] = predict_rows
 
 
 def train_arm(arm: Arm, bench: Bench, contest: Contest, progress: Progress, tools: Tools) -> None:
@@ -86,9 +86,9 @@ def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: 
     }
 
 
-def answer(arm: Arm, bench: Bench, out: Path, tools: Tools) -> Table:
+def answer(arm: Arm, bench: Bench, contest: Contest, tools: Tools) -> Table:
     """The probabilities (N, C) for the test texts, which come without labels, and the seconds they took."""
-    folder = arm.folder(out)
+    folder = arm.folder(contest.out)
     if arm.neural:
         if not (folder / "best").exists():
             raise RunError(
@@ -96,7 +96,7 @@ def answer(arm: Arm, bench: Bench, out: Path, tools: Tools) -> Table:
                 f"Delete the folder and go on with --resume"
             )
         started = time.perf_counter()
-        shares = [list(prediction.scores) for prediction in tools.predict(folder, bench.test)]
+        shares = [list(prediction.scores) for prediction in tools.predict(folder, bench.test, contest.device)]
     else:
         fitted = _fit(arm, bench, (read_json(folder / RESULT)["strength"],)).fitted
         started = time.perf_counter()
