@@ -92,6 +92,7 @@ class LabelledTexts:
 def _note(truncated: int, texts: int, context: int, keep: Keep) -> str:
     if not truncated:
         return ""
-    lost = {"start": "their end is", "end": "their start is", "both": "their middle is"}[keep]
+    lost = {"start": "end", "end": "start", "both": "middle"}[keep]
+    verb, whose = ("are", "their") if truncated > 1 else ("is", "its")
     share = f"{truncated:,} of {texts:,} texts ({truncated / texts:.1%})"
-    return f"{share} are longer than the context of {context:,} tokens: {lost} cut off"
+    return f"{share} {verb} longer than the context of {context:,} tokens: {whose} {lost} is cut off"
