@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from headstart.generate.past import empty_pasts
 from headstart.model.attention import Attention, Sight
 from headstart.model.body import Body
 from headstart.model.masks import real_positions
@@ -119,7 +120,7 @@ def cache_changes_nothing(model: nn.Module, ids: Tensor) -> Check:
     body = _writer(model)
     if not body.causal:
         return Check(name, None, "a bidirectional body does not write token by token")
-    memory, pasts, first = _memory(model, ids), body.empty_pasts(), max(1, ids.size(1) // 4)
+    memory, pasts, first = _memory(model, ids), empty_pasts(body), max(1, ids.size(1) // 4)
     steps = [body(ids[:, :first], memory=memory, pasts=pasts)]
     steps += [body(ids[:, t : t + 1], memory=memory, pasts=pasts) for t in range(first, ids.size(1))]
     return _same(name, _run(body, ids, memory), torch.cat(steps, dim=1))
@@ -135,7 +136,7 @@ def masked_row_is_finite(model: nn.Module, ids: Tensor) -> Check:
     mask[length // 4] = False
     with torch.enable_grad():
         x = body.embedding(ids).detach().requires_grad_()
-        y = attention(x, Sight(mask, False, torch.arange(length, device=ids.device)))
+        y = attention(x, Sight(mask))
         (gradient,) = torch.autograd.grad(y.square().sum(), x)
     finite = bool(y.isfinite().all() and gradient.isfinite().all())
     return Check("a fully masked row is finite", finite, "output and gradient" if finite else "NaN or infinite")

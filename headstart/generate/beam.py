@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from headstart.errors import CheckpointError
+from headstart.generate.past import empty_pasts
 from headstart.model.masks import real_positions
 from headstart.model.models import Translator
 from headstart.text.pieces.specials import EOS, PAD, SOS
@@ -92,7 +93,7 @@ class _Hunt:
         self.model, self.how = model, how
         self.real = real_positions(lengths, len(rows[0])) if padded else None  # (B, S)
         self.memory = model.reader(torch.tensor(rows, device=device), real=self.real)  # (B, S, D)
-        self.pasts = model.writer.empty_pasts() if cached else None
+        self.pasts = empty_pasts(model.writer) if cached else None
         self.forbidden = torch.tensor(sorted({*forbidden} - {EOS}), dtype=torch.long, device=device)
         self.found: list[list[Hypothesis]] = [[] for _ in sources]
         self.live = list(range(len(sources)))
@@ -168,11 +169,11 @@ class _Hunt:
         if not going:
             return
         beams = (rows[:, None] * self.how.beam + came).flatten()  # (B k,)
-        for own, read in self.pasts or ():
+        for past in self.pasts or ():
             if fewer or self.how.beam > 1:
-                own.select(beams)
+                past.select(beams)
             if fewer:
-                read.select(rows)
+                past.select_memory(rows)
 
 
 def _longest(model: Translator, how: Search, source: int) -> int:

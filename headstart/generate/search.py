@@ -9,6 +9,7 @@ from torch import Tensor
 
 from headstart.errors import CheckpointError
 from headstart.generate.choose import Chain, Chooser
+from headstart.generate.past import empty_pasts
 from headstart.generate.shortlist import Shortlist, pays
 from headstart.model.body import Body
 from headstart.model.heads import VocabularyHead
@@ -40,14 +41,14 @@ class Rows:
 
     def __init__(self, body: Body, texts: Sequence[Sequence[int]], *, cached: bool):
         longest, device = max(map(len, texts)), body.embedding.weight.device
-        self.body, self.pasts = body, body.empty_pasts() if cached else None
+        self.body, self.pasts = body, empty_pasts(body) if cached else None
         self.ids = torch.tensor([[EOS] * (longest - len(text)) + list(text) for text in texts], device=device)  # (B, T)
         self.padding = torch.tensor([longest - len(text) for text in texts], device=device)  # (B,)
         self.padded = bool(self.padding.any())
 
     def read(self) -> Tensor:
         """The vectors at the last tokens. With a cache, only what is new goes through the body. -> (B, D)"""
-        start, end = self.pasts[0][0].length if self.pasts else 0, self.ids.size(1)
+        start, end = self.pasts[0].length if self.pasts else 0, self.ids.size(1)
         new = self.ids[:, start:]
         if not self.padded:
             return self.body(new, pasts=self.pasts)[:, -1]
@@ -63,8 +64,8 @@ class Rows:
         """Rows that are left out cost nothing any more."""
         rows = torch.tensor(kept, device=self.ids.device)
         self.ids, self.padding = self.ids[rows], self.padding[rows]
-        for own, _ in self.pasts or []:
-            own.select(rows)
+        for past in self.pasts or []:
+            past.select(rows)
 
 
 @torch.inference_mode()

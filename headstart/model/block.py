@@ -7,14 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from headstart.model.attention import Attention, Past, Sight
-from headstart.model.positions import Rotary
 from headstart.model.shape import Shape
-
-Pair = tuple[Past | None, Past | None]  # of its own text, and of the memory
 
 
 class FeedForward(nn.Module):
-    """max(0, x W₁ + b₁) W₂ + b₂ at every position (equation 2), or with a GELU for the maximum."""
+    """max(0, x W₁ + b₁) W₂ + b₂ at every position (section 3.3, equation 2), or with a GELU for the maximum."""
 
     def __init__(self, shape: Shape):
         super().__init__()
@@ -23,37 +20,32 @@ class FeedForward(nn.Module):
         self.activation = F.relu if shape.activation == "relu" else F.gelu
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
-        return self.outer(self.activation(self.inner(x)))
+        return self.outer(self.activation(self.inner(x)))  # (B, T, D)
 
 
 class Block(nn.Module):
-    """Each part's output is added to its input; a norm comes after that, or before the part.
+    """Each part's output is added to its input (section 3.1); a norm comes after that, or before the part.
 
     post: x ← norm(x + part(x))        pre: x ← x + part(norm(x))
     With `reads_memory` a layer also attends to what an encoder wrote.
     """
 
-    def __init__(self, shape: Shape, rotary: Rotary | None = None, reads_memory: bool = False):
+    def __init__(self, shape: Shape, reads_memory: bool = False):
         super().__init__()
         self.pre = shape.norm == "pre"
-        self.attention, self.attention_norm = Attention(shape, rotary), layer_norm(shape)
+        self.attention, self.attention_norm = Attention(shape), nn.LayerNorm(shape.width, shape.norm_epsilon)
         if reads_memory:
-            self.reader, self.reader_norm = Attention(shape), layer_norm(shape)
-        self.feed_forward, self.feed_forward_norm = FeedForward(shape), layer_norm(shape)
+            self.reader, self.reader_norm = Attention(shape), nn.LayerNorm(shape.width, shape.norm_epsilon)
+        self.feed_forward, self.feed_forward_norm = FeedForward(shape), nn.LayerNorm(shape.width, shape.norm_epsilon)
         self.dropout = nn.Dropout(shape.dropout)
 
-    def forward(self, x: Tensor, sight: Sight, past: Pair = (None, None), at: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, sight: Sight, past: Past | None = None, at: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D), or (B, 1, D) if only the position `at` (B,) of each text is asked for."""
-        x = self.add(lambda x: self.attention(x, sight, past[0]), self.attention_norm, x)
+        x = self.add(lambda x: self.attention(x, sight, past), self.attention_norm, x)
         if sight.memory is not None:
-            x = self.add(lambda x: self.reader.read(x, sight, past[1]), self.reader_norm, x)
+            x = self.add(lambda x: self.reader.read(x, sight, past), self.reader_norm, x)
         x = x if at is None else x[torch.arange(len(x), device=x.device), at, None]
         return self.add(self.feed_forward, self.feed_forward_norm, x)
 
     def add(self, part: Callable[[Tensor], Tensor], norm: nn.LayerNorm, x: Tensor) -> Tensor:
         return x + self.dropout(part(norm(x))) if self.pre else norm(x + self.dropout(part(x)))
-
-
-def layer_norm(shape: Shape) -> nn.LayerNorm:
-    return nn.LayerNorm(shape.width, eps=shape.norm_epsilon)

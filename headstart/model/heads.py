@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from headstart.model.block import layer_norm
 from headstart.model.shape import Shape
 
 
@@ -32,30 +31,20 @@ class MaskedHead(VocabularyHead):
 
     def __init__(self, shape: Shape, embedding: nn.Embedding):
         super().__init__(replace(shape, tied=True, output_bias=True), embedding)
-        self.dense, self.norm = nn.Linear(shape.width, shape.width), layer_norm(shape)
+        self.dense, self.norm = nn.Linear(shape.width, shape.width), nn.LayerNorm(shape.width, shape.norm_epsilon)
 
     def refine(self, x: Tensor) -> Tensor:
         return self.norm(F.gelu(self.dense(x)))
 
 
 class ClassHead(nn.Module):
-    """A score for every class, read off one vector per text."""
+    """A score for every class, read off one vector per text; BERT's has a tanh layer, its pooler, before them."""
 
-    def __init__(self, width: int, classes: int, dropout: float = 0.0):
+    def __init__(self, width: int, classes: int, *, dropout: float = 0.0, pooler: bool = False):
         super().__init__()
         self.dropout, self.scores = nn.Dropout(dropout), nn.Linear(width, classes)
+        self.pooler = nn.Linear(width, width) if pooler else None
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, C)"""
-        return self.scores(self.dropout(x))
-
-
-class NextSentenceHead(ClassHead):
-    """Does B follow A? BERT's pooler (dense and tanh at `<cls>`), then two scores: no, yes."""
-
-    def __init__(self, width: int):
-        super().__init__(width, 2)
-        self.pooler = nn.Linear(width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(torch.tanh(self.pooler(x)))
+        return self.scores(self.dropout(x if self.pooler is None else torch.tanh(self.pooler(x))))

@@ -5,8 +5,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from headstart.model.body import Body, Pasts
-from headstart.model.heads import ClassHead, MaskedHead, NextSentenceHead, VocabularyHead
+from headstart.model.body import Body
+from headstart.model.heads import ClassHead, MaskedHead, VocabularyHead
 from headstart.model.masks import real_positions
 
 Pooling = Literal["last", "first", "mean"]
@@ -27,17 +27,16 @@ class LanguageModel(nn.Module):
 
 
 class MaskedModel(nn.Module):
-    """Predict the hidden tokens from both sides; with `next_sentence` also whether text B follows text A."""
+    """Predict the hidden tokens from both sides; with `next_sentence` also whether text B follows text A: no, yes."""
 
     def __init__(self, body: Body, *, next_sentence: bool = False):
         super().__init__()
         assert not body.causal, "a masked model looks both ways"
         self.body, self.head = body, MaskedHead(body.shape, body.embedding)
-        self.next_sentence = NextSentenceHead(body.shape.width) if next_sentence else None
+        self.next_sentence = ClassHead(body.shape.width, 2, pooler=True) if next_sentence else None
 
     def forward(self, ids: Tensor, **context: Any) -> Tensor:
-        """(B, T) -> (B, T, V); `context` is what Body.forward takes."""
-        return self.head(self.body(ids, **context))
+        return self.head(self.body(ids, **context))  # (B, T, V)
 
 
 class Classifier(nn.Module):
@@ -50,7 +49,7 @@ class Classifier(nn.Module):
     def __init__(self, body: Body, classes: int, *, pooling: Pooling = "last", dropout: float = 0.0):
         super().__init__()
         self.body, self.pooling = body, pooling
-        self.head = ClassHead(body.shape.width, classes, dropout)
+        self.head = ClassHead(body.shape.width, classes, dropout=dropout)
 
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         """Right-padded ids (B, T) and the real length of each row (B,) -> (B, C)"""
@@ -61,9 +60,7 @@ class Classifier(nn.Module):
         real = real_positions(lengths, ids.size(1))  # (B, T)
         at = {"first": torch.zeros_like(lengths), "last": (lengths - 1).clamp(min=0), "mean": None}[self.pooling]
         x = self.body(ids, real=None if self.body.causal else real, segments=segments, at=at)  # (B, T or 1, D)
-        if at is not None:
-            return x[:, 0]
-        return (x * real[..., None]).sum(1) / lengths.clamp(min=1)[:, None]
+        return x[:, 0] if at is not None else (x * real[..., None]).sum(1) / lengths.clamp(min=1)[:, None]
 
 
 class Translator(nn.Module):
@@ -77,10 +74,6 @@ class Translator(nn.Module):
             writer.embedding = reader.embedding
         self.head = VocabularyHead(writer.shape, writer.embedding)
 
-    def write(self, target: Tensor, memory: Tensor, real: Tensor | None, pasts: Pasts | None = None) -> Tensor:
-        """(B, T) -> (B, T, V). Right padding of the target lies in the future of its real tokens."""
-        return self.head(self.writer(target, memory=memory, memory_real=real, pasts=pasts))
-
     def forward(self, source: Tensor, target: Tensor, real: Tensor | None = None) -> Tensor:
-        """(B, S), (B, T) -> (B, T, V); `real` (B, S) is False where the source is padding."""
-        return self.write(target, self.reader(source, real=real), real)
+        """(B, S), (B, T) -> (B, T, V); `real` (B, S) is False at padding of the source; the target's lies in its future."""
+        return self.head(self.writer(target, memory=self.reader(source, real=real), memory_real=real))

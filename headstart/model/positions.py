@@ -3,28 +3,28 @@
 import torch
 from torch import Tensor, nn
 
-BASE = 10_000.0
+
+def angles(positions: Tensor, width: int) -> Tensor:
+    """How far each pair of features turns up to position p: p / 10000^(2i/width). (..., T) -> (..., T, ⌈width/2⌉)"""
+    even = torch.arange(0, width, 2, dtype=positions.dtype, device=positions.device)
+    return positions[..., None] * 10_000.0 ** (-even / width)
 
 
 def sinusoids(positions: Tensor, width: int) -> Tensor:
     """Fixed waves, a pair of columns per wavelength (Vaswani et al., 2017, section 3.5). (T) -> (T, D)
 
     PE(p, 2i) = sin(p / 10000^(2i/D))      PE(p, 2i+1) = cos(p / 10000^(2i/D))
-    An odd width ends with a sine that has no cosine.
     """
-    even = torch.arange(0, width, 2, device=positions.device)
-    angles = positions.double()[:, None] * BASE ** (-even.double() / width)  # (T, ⌈D/2⌉)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :width].float()  # (T, D)
+    waves = angles(positions.double(), width)  # (T, ⌈D/2⌉)
+    return torch.stack([waves.sin(), waves.cos()], dim=-1).flatten(-2)[:, :width].float()  # an odd D ends with a sine
 
 
 class Sinusoidal(nn.Module):
     """The fixed waves, to be added. No parameters, and defined past any length seen in training."""
 
-    table: Tensor
-
     def __init__(self, context: int, width: int):
         super().__init__()
-        self.register_buffer("table", sinusoids(torch.arange(context), width), persistent=False)
+        self.table: Tensor = nn.Buffer(sinusoids(torch.arange(context), width), persistent=False)
 
     def forward(self, positions: Tensor) -> Tensor:
         """(T) or (B, T) -> (T, D) or (B, T, D)"""
@@ -48,19 +48,8 @@ class Learned(nn.Module):
         return self.table(positions)
 
 
-class Rotary(nn.Module):
-    """Turn each pair of query and key features by an angle that grows with position (Su et al., 2021)."""
-
-    speeds: Tensor
-
-    def __init__(self, head_width: int):
-        super().__init__()
-        self.register_buffer("speeds", BASE ** (-torch.arange(0, head_width, 2) / head_width), persistent=False)
-
-    def forward(self, x: Tensor, positions: Tensor) -> Tensor:
-        """(B, H, T, K) and the position of each token, (T) or (B, T) -> (B, H, T, K)"""
-        angles = positions[..., None] * self.speeds  # (T, K/2) or (B, T, K/2)
-        angles = angles if angles.dim() == 2 else angles[:, None]
-        cos, sin = angles.cos().type_as(x), angles.sin().type_as(x)
-        left, right = x.chunk(2, dim=-1)  # (B, H, T, K/2) each
-        return torch.cat([left * cos - right * sin, left * sin + right * cos], dim=-1)
+def turned(x: Tensor, angles: Tensor) -> Tensor:
+    """Rotary: queries or keys (B, H, T, K), each pair of their features turned by its angle (Su et al., 2021)."""
+    cos, sin = angles.cos().type_as(x).unsqueeze(-3), angles.sin().type_as(x).unsqueeze(-3)  # all heads turn alike
+    left, right = x.chunk(2, dim=-1)  # (B, H, T, K/2) each
+    return torch.cat([left * cos - right * sin, left * sin + right * cos], dim=-1)

@@ -39,9 +39,5 @@ class Shape:
             raise ValueError("segments must not be below 0, and norm_epsilon must be above it")
         if self.width % self.heads:
             raise ValueError(f"width {self.width} does not divide into {self.heads} heads")
-        if self.positions == "rotary" and self.head_width % 2:
-            raise ValueError(f"rotary positions turn pairs of features, but a head is {self.head_width} wide")
-
-    @property
-    def head_width(self) -> int:
-        return self.width // self.heads
+        if self.positions == "rotary" and self.width // self.heads % 2:
+            raise ValueError(f"rotary positions turn pairs of features, but a head is {self.width // self.heads} wide")

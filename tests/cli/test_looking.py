@@ -92,7 +92,7 @@ def test_check_model_passes_and_fails_with_exit_code_1(saved_run: Path, monkeypa
     from headstart.model.attention import Sight
     from headstart.model.body import Body
 
-    monkeypatch.setattr(Body, "sight", lambda self, positions, *rest: Sight(None, False, positions))
+    monkeypatch.setattr(Body, "sight", lambda self, *rest: Sight())
     assert "FAILS" in run("check", "model", str(saved_run), code=1)
 
 

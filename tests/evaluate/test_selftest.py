@@ -8,7 +8,8 @@ from model.shapes import model_of
 from torch import Tensor
 
 from headstart.evaluate.selftest import check_model
-from headstart.model.attention import Past, Sight
+from headstart.generate.past import GrowingPast
+from headstart.model.attention import Sight
 from headstart.model.body import Body
 from headstart.model.masks import causal_mask
 from headstart.model.models import Classifier, Task
@@ -53,18 +54,18 @@ def test_a_body_that_should_look_both_ways_and_does_not_is_caught(context: int) 
 
 
 class NoMask(Body):
-    def sight(self, positions: Tensor, *rest: Any) -> Sight:
-        return Sight(None, False, positions)
+    def sight(self, *rest: Any) -> Sight:
+        return Sight()
 
 
 class LooksBack(Body):
-    def sight(self, positions: Tensor, start: int, new: int, *rest: Any) -> Sight:
-        return Sight(None, True, positions)
+    def sight(self, *rest: Any) -> Sight:
+        return Sight(square=True)
 
 
 class MaskedDiagonal(Body):
-    def sight(self, positions: Tensor, start: int, new: int, *rest: Any) -> Sight:
-        return Sight(causal_mask(new, start + new).roll(1, dims=0).tril(-1), False, positions)
+    def sight(self, ids: Tensor, start: int, *rest: Any) -> Sight:
+        return Sight(causal_mask(ids.size(1), start + ids.size(1)).roll(1, dims=0).tril(-1))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_padding_seen_by_a_bidirectional_body_is_caught(monkeypatch: pytest.Monk
 
 def test_a_cache_that_forgets_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of("lm")
-    monkeypatch.setattr(Past, "extend", lambda self, k, v: (k, v))
+    monkeypatch.setattr(GrowingPast, "extend", lambda self, k, v: (k, v))
     assert "cached = uncached" in failed(model)
 
 

@@ -10,7 +10,8 @@ from model.shapes import model_of, shapes, small
 from torch import nn
 
 from headstart.checkpoint import build
-from headstart.model.attention import Attention, Past, Sight, attention_weights
+from headstart.generate.past import empty_pasts
+from headstart.model.attention import Attention, Sight, attention_weights
 from headstart.model.body import Body
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, LanguageModel, MaskedModel, Task, Translator
@@ -41,7 +42,7 @@ def test_the_cache_changes_nothing(shape: Shape, seed: int, cut: int) -> None:
     torch.manual_seed(seed)
     model = LanguageModel(Body(shape, causal=True)).eval()
     initialise(model)
-    ids, pasts = torch.randint(50, (2, 8)), model.body.empty_pasts()
+    ids, pasts = torch.randint(50, (2, 8)), empty_pasts(model.body)
     steps = [model(ids[:, :cut], pasts=pasts)] + [model(ids[:, t : t + 1], pasts=pasts) for t in range(cut, 8)]
     torch.testing.assert_close(torch.cat(steps, dim=1), model(ids), atol=1e-5, rtol=1e-4)
 
@@ -61,21 +62,13 @@ def test_the_translators_cache_changes_nothing_and_can_be_reordered() -> None:
     model = Translator(Body(small(), causal=False), Body(small(), causal=True, reads_memory=True)).eval()
     initialise(model)
     source, target = torch.randint(50, (3, 6)), torch.randint(50, (3, 8))
-    rows, memory, pasts = torch.tensor([2, 0, 0]), model.reader(source), model.writer.empty_pasts()
-    model.write(target[:, :5], memory, None, pasts)
-    for layer in pasts:
-        for past in layer:
-            past.select(rows)
-    given_ = model.write(target[rows][:, 5:], memory[rows], None, pasts)
+    rows, memory, pasts = torch.tensor([2, 0, 0]), model.reader(source), empty_pasts(model.writer)
+    model.writer(target[:, :5], memory=memory, pasts=pasts)
+    for past in pasts:
+        past.select(rows)
+        past.select_memory(rows)
+    given_ = model.head(model.writer(target[rows][:, 5:], memory=memory[rows], pasts=pasts))
     torch.testing.assert_close(given_, model(source, target)[rows][:, 5:], atol=1e-5, rtol=1e-4)
-
-
-def test_the_past_keeps_what_it_was_given_while_its_room_grows() -> None:
-    past, parts = Past(), [torch.randn(2, 3, n, 4) for n in (5, 1, 40, 1, 200)]
-    for part in parts:
-        keys, values = past.extend(part, -part)
-    torch.testing.assert_close(keys, torch.cat(parts, dim=2))
-    torch.testing.assert_close(values, -torch.cat(parts, dim=2))
 
 
 @settings(max_examples=30, deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.shapes import model_of, small
 
-from headstart.model.positions import Rotary, sinusoids
+from headstart.model.positions import angles, sinusoids, turned
 
 
 @given(position=st.integers(0, 5_000), width=st.integers(1, 33), column=st.integers(0, 32))
@@ -37,10 +37,11 @@ def test_rotary_needs_an_even_head() -> None:
 
 
 def test_rotary_scores_depend_on_the_distance_only() -> None:
-    turn, q, k = Rotary(8), torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
+    q, k = torch.randn(2, 1, 1, 1, 8)
 
     def score(i: int, j: int) -> float:
-        return (turn(q, torch.tensor([i])) * turn(k, torch.tensor([j]))).sum().item()
+        far = angles(torch.tensor([[i], [j]]).float(), 8)  # (2, 1, 4)
+        return (turned(q, far[0]) * turned(k, far[1])).sum().item()
 
     assert score(7, 3) == pytest.approx(score(104, 100), abs=1e-4)
     assert score(7, 3) != pytest.approx(score(7, 4), abs=1e-4)

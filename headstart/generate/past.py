@@ -1,0 +1,36 @@
+"""What each layer has already computed of a text that is being written, so that only what is new is computed."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from headstart.model.attention import Past
+from headstart.model.body import Body
+
+
+class GrowingPast(Past):
+    """Keys and values of one layer: of its text, in room that grows by doubling, and of the memory that it reads."""
+
+    def __init__(self) -> None:
+        self.length, self.memory = 0, []
+        self.room: Tensor | None = None  # (2, B, H, ≥ length, K): keys, then values
+
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        start, self.length = self.length, self.length + k.size(-2)
+        room = k.new_empty(2, *k.shape[:2], 32, k.size(-1)) if self.room is None else self.room
+        self.room = F.pad(room, (0, 0, 0, 2 * self.length)) if self.length > room.size(-2) else room
+        self.room[..., start : self.length, :] = torch.stack([k, v])
+        return self.room[0, :, :, : self.length], self.room[1, :, :, : self.length]
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder rows of the text, as beam search does."""
+        if self.room is not None:
+            self.room = self.room[:, rows]
+
+    def select_memory(self, rows: Tensor) -> None:
+        """The same for rows of the memory, of which several texts may read one."""
+        self.memory = [part[rows] for part in self.memory]
+
+
+def empty_pasts(body: Body) -> list[GrowingPast]:
+    return [GrowingPast() for _ in body.blocks]
