@@ -75,5 +75,5 @@ class Translator(nn.Module):
         self.head = VocabularyHead(writer.shape, writer.embedding)
 
     def forward(self, source: Tensor, target: Tensor, real: Tensor | None = None) -> Tensor:
-        """(B, S), (B, T) -> (B, T, V); `real` (B, S) is False at padding of the source; the target's lies in its future."""
+        """(B, S), (B, T) -> (B, T, V); `real` (B, S) is False at padding; that of the target lies in its future."""
         return self.head(self.writer(target, memory=self.reader(source, real=real), memory_real=real))
