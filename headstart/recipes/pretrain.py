@@ -32,6 +32,7 @@ from headstart.text.reading.corpus import Corpus
 from headstart.text.store import Store
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
+from headstart.train.counted import start_counted
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy, unknown_warning
 from headstart.train.device import Workers, join_workers, resolve_precision
@@ -109,6 +110,9 @@ def pretrain(
         store = prepare_store(corpus, cutter, out / "tokens", settings.data.holdout, workers, show_reading, say)
         torch.manual_seed(seed)
         model, ledger = _model(chosen, settings, parent)
+        if parent is None and settings.train.vectors == "counted" and not (resume and (out / "last").exists()):
+            say("Counting which tokens stand together, for the first token vectors.")
+            start_counted(model.body.embedding.weight, store.train, cutter.specials)
         scene = _Scene(out, chosen, model.to(workers.device), ledger, _hash(parent), store, cutter, settings, workers)
         return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
 
@@ -174,7 +178,7 @@ def _train(
         objective=loss,
         course=course,
         optimiser=adamw(
-            model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2), sampled=sampler is not None
+            model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2), sampled=sampler is not None,
         ),
         rate_at=rate_schedule(train.rate, steps, warmup=train.warmup, decay=train.decay, floor=train.floor),
         steps=steps,

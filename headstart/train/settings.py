@@ -41,6 +41,7 @@ class Training:
     clip: float = 1.0
     accumulate: int = 1
     loss: Literal["exact", "sampled", "auto"] = "auto"  # auto: sampled where the vocabulary is large
+    vectors: Literal["random", "counted"] = "counted"  # what the token vectors of a fresh model start from
     negatives: int = 0  # tokens drawn for a sampled loss, beside the targets; 0: an eighth of all, at most 4,096
     precision: Precision = "auto"
     evaluate_every: int = 0
@@ -75,6 +76,7 @@ class FineTuning:
     weight_decay: float = 0.01
     clip: float = 1.0
     dropout: float = 0.1
+    hide: float = 0.0  # share of a text's tokens that it is read without, others at each step
     layer_decay: float = 1.0
     freeze: Literal["none", "body", "gradual"] = "none"
     pooling: Literal["auto", "last", "first", "mean"] = "auto"
