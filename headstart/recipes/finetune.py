@@ -102,7 +102,7 @@ def finetune(
     blank = tokenizer.mask if tokenizer.bidirectional and not card.causal else tokenizer.oov
     course, objective = Course(texts), ClassOfText(model, weights, hide=options.hide, blank=blank)
     objective.to(workers.device)
-    ends = {course.end(epoch): epoch for epoch in range(1, options.epochs + 1)}
+    ends = {course.end(epoch): epoch for epoch in range(1, options.epochs_for(len(train)) + 1)}
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
     blame = "finetune.scratch_rate" if start is None else "finetune.rate"

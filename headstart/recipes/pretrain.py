@@ -13,6 +13,7 @@ from torch import nn
 from headstart.checkpoint import Card, Saved, build, load
 from headstart.config import to_table
 from headstart.model.init import initialise
+from headstart.model.models import LanguageModel, MaskedModel
 from headstart.recipes.pretraining.ground import (
     ShowReading,
     check_windows,
@@ -36,6 +37,7 @@ from headstart.train.counted import start_counted
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy, unknown_warning
 from headstart.train.device import Workers, join_workers, resolve_precision
+from headstart.train.keeping import was_kept
 from headstart.train.lock import Lock
 from headstart.train.memory import keep_freed_memory
 from headstart.train.optimiser import adamw, rate_schedule
@@ -110,8 +112,9 @@ def pretrain(
         store = prepare_store(corpus, cutter, out / "tokens", settings.data.holdout, workers, show_reading, say)
         torch.manual_seed(seed)
         model, ledger = _model(chosen, settings, parent)
-        if parent is None and settings.train.vectors == "counted" and not (resume and (out / "last").exists()):
-            say("Counting which tokens stand together, for the first token vectors.")
+        counts = parent is None and settings.train.vectors == "counted" and not (resume and was_kept(out / "last"))
+        if counts and workers.first:  # the others get all weights from the first one when the training begins
+            say("Counting which tokens stand together: the token vectors start from that.")
             start_counted(model.body.embedding.weight, store.train, cutter.specials)
         scene = _Scene(out, chosen, model.to(workers.device), ledger, _hash(parent), store, cutter, settings, workers)
         return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
@@ -217,10 +220,13 @@ def _train(
     )
 
 
-def _model(objective: Objective, settings: Settings, parent: Saved | None) -> tuple[nn.Module, Ledger]:
+def _model(
+    objective: Objective, settings: Settings, parent: Saved | None
+) -> tuple[LanguageModel | MaskedModel, Ledger]:
+    model = parent.model if parent is not None else build(objective.task, settings.model)
+    assert isinstance(model, LanguageModel | MaskedModel)
     if parent is not None:
-        return parent.model, carry_all(parent)
-    model = build(objective.task, settings.model)
+        return model, carry_all(parent)
     initialise(model)
     return model, all_fresh(model)
 

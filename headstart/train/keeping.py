@@ -56,9 +56,14 @@ def keep(
     save(folder, model, replace(card, step=memory.step), tokenizer, source_tokenizer=source_tokenizer, also=also)
 
 
+def was_kept(folder: Path) -> bool:
+    """Is there a state to go on from, were it only the one before?"""
+    return folder.exists() or folder.with_name(folder.name + ".old").exists()
+
+
 def go_on(folder: Path, model: nn.Module, optimiser: RowAdamW) -> Memory:
     """Put model and optimiser back to where they were; a fresh memory where nothing was saved yet."""
-    if not folder.exists() and not folder.with_name(folder.name + ".old").exists():
+    if not was_kept(folder):
         return Memory()
     whole = find_whole(folder)
     try:

@@ -1,5 +1,6 @@
 """How a model is trained; what changes a result stands here, so that the run file is the whole truth."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,7 @@ from headstart.train.optimiser import Decay
 
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
 MOST_DRAWN = 4_096
+FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 300  # of a fine-tuning that is told no number of epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class Training:
 class FineTuning:
     """How a body learns labels. `layer_decay` below 1 lets lower layers learn more slowly."""
 
-    epochs: int = 8
+    epochs: int = 0  # passes over the labelled rows; 0: at least four, more where a few hundred steps need more
     rows: int = 16
     rate: float = 3e-4
     scratch_rate: float = 3e-4
@@ -86,10 +88,17 @@ class FineTuning:
     holdout: float = 0.2  # share of the training rows held out where no validation file is given
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.rows) < 1 or not self.rate > 0 or not self.scratch_rate > 0:
-            raise ValueError("epochs and rows must be at least 1, rates above 0")
-        if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
-            raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
+        if self.epochs < 0 or self.rows < 1 or not self.rate > 0 or not self.scratch_rate > 0:
+            raise ValueError("epochs must not be below 0, rows at least 1, rates above 0")
+        if not all(0 <= share < 1 for share in (self.dropout, self.hide)):
+            raise ValueError("dropout and hide must lie in [0, 1)")
+        if not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
+            raise ValueError("layer_decay must lie in (0, 1], holdout in (0, 1)")
+
+    def epochs_for(self, labels: int) -> int:
+        """Few labels are gone over more often: a body needs some hundred steps, however few texts teach it."""
+        enough = math.ceil(FEWEST_STEPS / math.ceil(labels / self.rows))
+        return self.epochs or min(max(FEWEST_EPOCHS, enough), MOST_EPOCHS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from headstart.recipes.settings import Settings
 from headstart.text.readers import read_labelled, read_rows
 from headstart.text.records import Document, Reading, Row
 from headstart.text.tokenizer import Tokenizer
+from headstart.train.settings import FineTuning
 from headstart.whole import MANIFEST, sha256
 
 FEWEST_STEPS = 120  # few labels are gone over more often, for both systems alike, up to MOST_TIMES the epochs
@@ -156,7 +157,7 @@ def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows:
     start = of if isinstance(of, Start) else None
     system = of.system if isinstance(of, Start) else of
     few = len(rows) < len(bench.train)
-    epochs = _epochs(bench.settings, len(rows)) if few else bench.settings.finetune.epochs
+    epochs = _epochs(bench.settings.finetune, len(rows), few)
     inputs = {**shared, "system": system, "train": hash_rows([bench.train[row] for row in rows])}
     if start is not None:
         sections = {"model": to_table(start.card.shape), "finetune": to_table(bench.settings.finetune)}
@@ -169,9 +170,12 @@ def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows:
     return Arm(system=system, seed=seed, rows=rows, few=few, epochs=epochs, inputs=plain, start=start)
 
 
-def _epochs(settings: Settings, rows: int) -> int:
-    asked = settings.finetune.epochs
-    steps = math.ceil(rows / settings.finetune.rows)
+def _epochs(options: FineTuning, rows: int, few: bool) -> int:
+    """A number of epochs that was asked for is meant for all rows; fewer are gone over more often."""
+    asked = options.epochs_for(rows)
+    if not few or not options.epochs:
+        return asked
+    steps = math.ceil(rows / options.rows)
     return min(MOST_TIMES * asked, max(asked, math.ceil(FEWEST_STEPS / steps)))
 
 
