@@ -27,7 +27,9 @@ def compare(
     label_counts: Annotated[
         str, typer.Option(metavar="50,200,800", help="Also train on so few labels, for the label curve.")
     ] = "",
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training rows; without it as many as they need.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the training rows; by default more for fewer rows.")
+    ] = None,
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="The pretraining text, to look for test texts in it, if the run kept no tokens. Repeatable."),

@@ -146,7 +146,9 @@ def finetune(
     start: Annotated[str, typer.Option("--from", help="A pretrained run, or the word scratch.")],
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
     valid: Annotated[str, typer.Option(help="Rows to choose the epoch on; without it a part of TRAIN.")] = "",
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training rows; without it as many as they need.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the training rows; by default more for fewer rows.")
+    ] = None,
     freeze: Annotated[
         Literal["none", "body", "gradual"] | None,
         typer.Option(help="body: only the head learns; gradual: one more layer each epoch."),

@@ -20,10 +20,12 @@ from headstart.recipes.tokenizer import open_corpus, train
 SHAPE = [
     "model.vocabulary=8000",
     "model.depth=2",
-    "model.context=128",
+    "model.heads=2",
+    "model.context=384",
     "data.length=128",
     "train.rate=2e-3",
     "finetune.epochs=3",
+    "finetune.pooling=mean",
     "finetune.rate=1e-3",
     "finetune.scratch_rate=1e-3",
 ]

@@ -98,9 +98,7 @@ def finetune(
     options = settings.finetune
     texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True)
     held = _batches(valid, tokenizer, labels, card, settings, seed, learns=False)
-    weights = _weights(texts, labels) if options.class_weights else None
-    blank = tokenizer.mask if tokenizer.bidirectional and not card.causal else tokenizer.oov
-    course, objective = Course(texts), ClassOfText(model, weights, hide=options.hide, blank=blank)
+    course, objective = Course(texts), ClassOfText(model, _weights(texts, labels) if options.class_weights else None)
     objective.to(workers.device)
     ends = {course.end(epoch): epoch for epoch in range(1, options.epochs_for(len(train)) + 1)}
     steps = max(ends)

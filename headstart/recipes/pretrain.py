@@ -181,7 +181,10 @@ def _train(
         objective=loss,
         course=course,
         optimiser=adamw(
-            model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2), sampled=sampler is not None,
+            model,
+            weight_decay=train.weight_decay,
+            betas=(train.beta1, train.beta2),
+            sampled=sampler is not None,
         ),
         rate_at=rate_schedule(train.rate, steps, warmup=train.warmup, decay=train.decay, floor=train.floor),
         steps=steps,

@@ -19,14 +19,15 @@ from headstart.text.store import Tokens
 
 WINDOW = 20  # tokens on either side that count as company
 CONTEXTS = 8_192  # the most frequent tokens, as company of all
-MOST_TOKENS = 1 << 23  # of the corpus that are counted, in pieces evenly spread over it
+MOST_TOKENS = 1 << 22  # of the corpus that are counted, in pieces evenly spread over it
 PIECE = 1 << 20
 FLATNESS = 0.75  # the share of company is taken of count^0.75: what is rare weighs less
 
 
 def start_counted(table: Tensor, tokens: Tokens, specials: frozenset[int]) -> None:
     """Put counted vectors in a fresh table, as large as what was there; a token without company keeps its own."""
-    vectors = counted_vectors(tokens, *table.shape, specials)
+    vocabulary, width = table.shape
+    vectors = counted_vectors(tokens, vocabulary, width, specials)
     seen = vectors.any(1)
     with torch.no_grad():
         table[seen] = (vectors[seen] * table.std().cpu()).to(table)

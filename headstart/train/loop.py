@@ -13,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from headstart.train.course import Course
 from headstart.train.device import Workers, autocast
+from headstart.train.dropout import quicken
 from headstart.train.objectives import targets_in
 from headstart.train.optimiser import clip_gradients, set_rate
 from headstart.train.rows import TORN
@@ -51,6 +52,7 @@ def fit(
     Every worker lays out the whole batch and takes its share of the rows: the number of workers changes nothing
     but the order of sums.
     """
+    quicken(objective)
     wrapped = DistributedDataParallel(objective) if workers.world > 1 else objective
     scaler = scaler or gradient_scaler(workers.device, precision)
     for number in steps:

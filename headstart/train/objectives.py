@@ -66,23 +66,16 @@ class HiddenTokensAndNextSentence(nn.Module):
 
 
 class ClassOfText(nn.Module):
-    """Predict the label of a text; `weights` make rare classes count as much as common ones.
+    """Predict the label of a text; `weights` make rare classes count as much as common ones."""
 
-    In training, each token but the first is read as `blank` with the chance `hide`.
-    """
-
-    def __init__(self, model: Classifier, weights: Tensor | None = None, *, hide: float = 0.0, blank: int = 0):
+    def __init__(self, model: Classifier, weights: Tensor | None = None):
         super().__init__()
-        self.model, self.hide, self.blank = model, hide, blank
+        self.model = model
         self.weights: Tensor | None
         self.register_buffer("weights", weights, persistent=False)
 
     def forward(self, batch: Any) -> Tensor:
-        ids = batch.ids
-        if self.training and self.hide > 0:
-            hidden = torch.rand(ids.shape, device=ids.device) < self.hide
-            ids = torch.cat([ids[:, :1], ids.masked_fill(hidden, self.blank)[:, 1:]], dim=1)
-        scores = self.model(ids, batch.lengths, batch.segments)  # (B, C)
+        scores = self.model(batch.ids, batch.lengths, batch.segments)  # (B, C)
         return F.cross_entropy(scores.float(), batch.labels, self.weights, reduction="sum")
 
 

@@ -78,7 +78,6 @@ class FineTuning:
     weight_decay: float = 0.01
     clip: float = 1.0
     dropout: float = 0.1
-    hide: float = 0.0  # share of a text's tokens that it is read without, others at each step
     layer_decay: float = 1.0
     freeze: Literal["none", "body", "gradual"] = "none"
     pooling: Literal["auto", "last", "first", "mean"] = "auto"
@@ -90,10 +89,8 @@ class FineTuning:
     def __post_init__(self) -> None:
         if self.epochs < 0 or self.rows < 1 or not self.rate > 0 or not self.scratch_rate > 0:
             raise ValueError("epochs must not be below 0, rows at least 1, rates above 0")
-        if not all(0 <= share < 1 for share in (self.dropout, self.hide)):
-            raise ValueError("dropout and hide must lie in [0, 1)")
-        if not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
-            raise ValueError("layer_decay must lie in (0, 1], holdout in (0, 1)")
+        if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
+            raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
 
     def epochs_for(self, labels: int) -> int:
         """Few labels are gone over more often: a body needs some hundred steps, however few texts teach it."""

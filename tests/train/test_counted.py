@@ -48,7 +48,9 @@ def test_company_is_counted_within_documents(monkeypatch: pytest.MonkeyPatch, pi
     corpus = tokens([4, 5, 6, 5, 7, 8, 4, 4], [9, 4], [5], [9, 9, 8, 7, 6])
     found = count_company(corpus, 10, SPECIALS)
     expected = by_hand(corpus, 10)
-    frequent = np.argsort(-np.bincount(corpus.ids, minlength=10) * ~np.isin(np.arange(10), list(SPECIALS)), kind="stable")
+    frequent = np.argsort(
+        -np.bincount(corpus.ids, minlength=10) * ~np.isin(np.arange(10), list(SPECIALS)), kind="stable"
+    )
     assert np.array_equal(found.toarray(), expected[:, frequent[: found.shape[1]]])
 
 
