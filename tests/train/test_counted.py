@@ -1,12 +1,19 @@
 """Token vectors from counts: the counts are right, the algebra is scipy's, and like company gives like vectors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_matrix, random_array
 from scipy.sparse.linalg import svds
+from train.small_corpus import small_corpus, small_settings
 
-from headstart.text.store import Tokens
+from headstart.checkpoint import load
+from headstart.model.models import LanguageModel
+from headstart.recipes.pretrain import pretrain
+from headstart.recipes.running.stopping import StopRule
+from headstart.text.store import Tokens, open_store
 from headstart.train import counted
 from headstart.train.counted import association, count_company, counted_vectors, low_rank, start_counted
 
@@ -103,3 +110,20 @@ def test_a_corpus_of_hardly_anything_is_no_trouble(corpus: Tokens) -> None:
 
 def test_the_same_corpus_gives_the_same_bytes() -> None:
     assert torch.equal(*(counted_vectors(pets_and_cars(), 30, 8, SPECIALS) for _ in range(2)))
+
+
+def test_a_fresh_run_starts_from_counts_unless_told_otherwise(tmp_path: Path) -> None:
+    """At a rate of nearly nothing the table stays what it was at first."""
+    tables: dict[str, torch.Tensor] = {}
+    for name, vectors in (("counted", "counted"), ("random", "random"), ("again", "counted")):
+        settings = small_settings(f"train.vectors={vectors}", "train.rate=1e-12", "train.weight_decay=0.0")
+        pretrain([small_corpus(tmp_path)], tmp_path / name, settings=settings, stop=StopRule(steps=1))
+        model = load(tmp_path / name).model
+        assert isinstance(model, LanguageModel)
+        tables[name] = model.body.embedding.weight.detach()
+    tokens, specials = open_store(tmp_path / "counted" / "tokens").train, load(tmp_path / "counted").tokenizer.specials
+    expected = counted_vectors(tokens, len(tables["counted"]), tables["counted"].size(1), specials)
+    seen = expected.any(1)
+    assert torch.cosine_similarity(expected[seen], tables["counted"][seen]).min() > 0.999
+    assert torch.cosine_similarity(expected[seen], tables["random"][seen]).mean() < 0.5
+    assert torch.equal(tables["counted"], tables["again"])

@@ -182,10 +182,11 @@ def mistakes_of(
     rows: Sequence[Row],
     leaked: np.ndarray,
 ) -> list[Table]:
-    """Where a system, its seeds averaged, was wrong and surest of it."""
+    """Where a system, its seeds averaged, was wrong and surest of it; a text that stands twice is told once."""
     shares = system.probabilities.mean(0)  # (N, C)
     called, sure = shares.argmax(1), shares.max(1)
     wrong = np.flatnonzero(called != truth)
+    surest = {rows[i].text: i for i in wrong[np.argsort(sure[wrong], kind="stable")]}  # the last one stays
     return [
         {
             "place": f"{rows[i].source}:{rows[i].line}",
@@ -196,7 +197,7 @@ def mistakes_of(
             "classic_right": bool(classic.right[:, i].any()),
             "leaked": bool(leaked[i]),
         }
-        for i in wrong[np.argsort(-sure[wrong], kind="stable")][:MISTAKES]
+        for i in sorted(surest.values(), key=lambda i: -sure[i])[:MISTAKES]
     ]
 
 
