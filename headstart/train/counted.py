@@ -103,8 +103,8 @@ def _sparse(matrix: csr_matrix) -> Tensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "in beta state"
         return torch.sparse_csr_tensor(
-            torch.from_numpy(matrix.indptr.astype(np.int64)),
-            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(matrix.indptr),
+            torch.from_numpy(matrix.indices),
             torch.from_numpy(matrix.data),
             size=matrix.shape,
             check_invariants=False,
