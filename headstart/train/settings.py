@@ -10,7 +10,7 @@ from headstart.train.optimiser import Decay
 
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
 MOST_DRAWN = 4_096
-FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 300  # of a fine-tuning that is told no number of epochs
+FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 150  # of a fine-tuning that is told no number of epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Training:
 class FineTuning:
     """How a body learns labels. `layer_decay` below 1 lets lower layers learn more slowly."""
 
-    epochs: int = 0  # passes over the labelled rows; 0: at least four, more where a few hundred steps need more
+    epochs: int = 0  # passes over the labelled rows; 0: four, or as many as 150 steps need, at most 40
     rows: int = 16
     rate: float = 3e-4
     scratch_rate: float = 3e-4
@@ -93,7 +93,7 @@ class FineTuning:
             raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
 
     def epochs_for(self, labels: int) -> int:
-        """Few labels are gone over more often: a body needs some hundred steps, however few texts teach it."""
+        """Few labels are gone over more often: a body needs some steps, however few texts teach it."""
         enough = math.ceil(FEWEST_STEPS / math.ceil(labels / self.rows))
         return self.epochs or min(max(FEWEST_EPOCHS, enough), MOST_EPOCHS)
 

@@ -1,7 +1,6 @@
 """What a comparison will do: the rows, the arms, and which rows each arm may learn from."""
 
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,9 +22,6 @@ from headstart.text.records import Document, Reading, Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.settings import FineTuning
 from headstart.whole import MANIFEST, sha256
-
-FEWEST_STEPS = 120  # few labels are gone over more often, for both systems alike, up to MOST_TIMES the epochs
-MOST_TIMES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +167,9 @@ def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows:
 
 
 def _epochs(options: FineTuning, rows: int, few: bool) -> int:
-    """A number of epochs that was asked for is meant for all rows; fewer are gone over more often."""
+    """A number that was asked for is meant for all rows; fewer are gone over as often as they need, by all alike."""
     asked = options.epochs_for(rows)
-    if not few or not options.epochs:
-        return asked
-    steps = math.ceil(rows / options.rows)
-    return min(MOST_TIMES * asked, max(asked, math.ceil(FEWEST_STEPS / steps)))
+    return max(asked, replace(options, epochs=0).epochs_for(rows)) if few else asked
 
 
 def _shared_inputs(bench: Bench) -> dict[str, Any]:
