@@ -21,29 +21,36 @@ WINDOW = 20  # tokens on either side that count as company
 CONTEXTS = 8_192  # the most frequent tokens, as company of all
 MOST_TOKENS = 1 << 22  # of the corpus that are counted, in pieces evenly spread over it
 PIECE = 1 << 20
+WEAKEST = 0.01  # a direction with so small a share of the strongest one's strength is noise
 FLATNESS = 0.75  # the share of company is taken of count^0.75: what is rare weighs less
 
 
 def start_counted(table: Tensor, tokens: Tokens, specials: frozenset[int]) -> None:
-    """Put counted vectors in a fresh table, as large as what was there; a token without company keeps its own."""
+    """Put counted vectors in a fresh table, as large as what was there.
+
+    A token without company keeps its own, and all keep the directions of which the counts say nothing.
+    """
     vocabulary, width = table.shape
     vectors = counted_vectors(tokens, vocabulary, width, specials)
     seen = vectors.any(1)
     with torch.no_grad():
-        table[seen] = (vectors[seen] * table.std().cpu()).to(table)
+        table[seen, : vectors.size(1)] = (vectors[seen] * table.std().cpu()).to(table)
 
 
 def counted_vectors(tokens: Tokens, vocabulary: int, width: int, specials: frozenset[int]) -> Tensor:
-    """A vector for each token, with mean 0 and spread 1; zeros for one that never stands near another. (V, D)"""
+    """A vector for each token, with mean 0 and spread 1; zeros for one that never stands near another.
+
+    Their directions are the strongest of the counts, at most `width` of them. (V, ≤ D)
+    """
     numbers = association(count_company(tokens, vocabulary, specials))
-    rank = min(width, *numbers.shape)
-    left, strengths = low_rank(numbers, rank)
+    left, strengths = low_rank(numbers, min(width, *numbers.shape))
+    rank = int((strengths > WEAKEST * strengths[0]).sum())
     seen = torch.from_numpy(np.diff(numbers.indptr) > 0)
-    found = (left * strengths.sqrt())[seen]
-    vectors = torch.zeros(vocabulary, width)
+    found = (left * strengths.sqrt())[seen, :rank]
+    vectors = torch.zeros(vocabulary, rank)
     if len(found) > 1:
         found -= found.mean(0)
-        vectors[seen, :rank] = found / found.std().clamp(min=1e-12)
+        vectors[seen] = found / found.std().clamp(min=1e-12)
     return vectors
 
 

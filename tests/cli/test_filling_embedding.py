@@ -32,7 +32,7 @@ def test_fill_shows_words_with_probabilities() -> None:
     assert shown[0] == "fish boat <mask> duck <mask>."
     assert [line.strip() for line in shown if line.startswith(" <mask>")] == ["<mask> 1", "<mask> 2"]
     assert len([line for line in shown if "%" in line]) == 6
-    assert shown[-1].startswith("Likeliest: fish boat ")
+    assert shown[-1].startswith("Likeliest: fish boat")
 
 
 def test_fill_reads_a_file_or_a_pipe_and_writes_json_lines(tmp_path: Path) -> None:
