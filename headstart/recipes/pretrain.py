@@ -1,6 +1,7 @@
 """Raw text to a pretrained model: tokens, windows, an objective, held-out scores."""
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -112,12 +113,13 @@ def pretrain(
         store = prepare_store(corpus, cutter, out / "tokens", settings.data.holdout, workers, show_reading, say)
         torch.manual_seed(seed)
         model, ledger = _model(chosen, settings, parent)
+        started = time.perf_counter()
         counts = parent is None and settings.train.vectors == "counted" and not (resume and was_kept(out / "last"))
         if counts and workers.first:  # the others get all weights from the first one when the training begins
             say("Counting which tokens stand together: the token vectors start from that.")
             start_counted(model.body.embedding.weight, store.train, cutter.specials)
         scene = _Scene(out, chosen, model.to(workers.device), ledger, _hash(parent), store, cutter, settings, workers)
-        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
+        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin, time.perf_counter() - started)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +149,7 @@ def _train(
     say: Callable[[str], None],
     watch: Watcher,
     begin: Callable[[int, int], None],
+    spent: float,
 ) -> Pretrained:
     out, objective, model, store, workers = scene.out, scene.objective, scene.model, scene.store, scene.workers
     train, shape = scene.settings.train, scene.settings.model
@@ -164,7 +167,7 @@ def _train(
             say(note)
     else:
         lineage = {"parent": str(Path(scene.ledger.source).resolve().parent)} if scene.parent else {}
-        found = origin | lineage | plan_steps(loss, course, held_out.quick, stop, train, workers, precision, say)
+        found = origin | lineage | plan_steps(loss, course, held_out.quick, stop, train, workers, precision, say, spent)
         if workers.first:
             write_run_file(out, asked, found)
     workers.wait()

@@ -44,8 +44,12 @@ def plan_steps(
     workers: Workers,
     precision: str,
     say: Callable[[str], None],
+    spent: float = 0.0,
 ) -> dict[str, Any]:
-    """How many steps there will be. From here on the run is a pure function of them."""
+    """How many steps there will be. From here on the run is a pure function of them.
+
+    `spent` seconds of the minutes that were asked for are already gone.
+    """
     steps, evaluations = stop.steps, EVALUATIONS
     per_epoch = course.source.steps(0) / train.accumulate
     if stop.epochs:
@@ -55,7 +59,7 @@ def plan_steps(
         per_step, per_evaluation = _probe(objective, course, evaluate, train, workers, precision)
         evaluations = int(EVALUATING * stop.minutes * 60 / per_evaluation)
         evaluations = min(max(1, evaluations), EVALUATIONS)
-        left = stop.minutes * 60 - evaluations * per_evaluation
+        left = stop.minutes * 60 - spent - evaluations * per_evaluation
         steps = max(1, int(max(left, stop.minutes * 30) / per_step))
         speed = {"seconds_per_step": round(per_step, 4)}
         say(f"{per_step:.2f} s a step: {steps:,} steps in {stop.minutes:g} minutes, {steps / per_epoch:.2f} epochs.")
@@ -83,4 +87,4 @@ def _probe(
     started = time.perf_counter()
     evaluate()
     seconds = (workers.add_up(time.perf_counter() - started)) / workers.world
-    return workers.add_up(float(np.median(times[1:]))) / workers.world, seconds
+    return workers.add_up(float(np.mean(times[1:]))) / workers.world, seconds
