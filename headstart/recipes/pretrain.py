@@ -119,7 +119,8 @@ def pretrain(
             say("Counting which tokens stand together: the token vectors start from that.")
             start_counted(model.body.embedding.weight, store.train, cutter.specials)
         scene = _Scene(out, chosen, model.to(workers.device), ledger, _hash(parent), store, cutter, settings, workers)
-        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin, time.perf_counter() - started)
+        spent = workers.add_up(time.perf_counter() - started)  # all must plan the same steps
+        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin, spent)
 
 
 @dataclass(frozen=True, eq=False)
