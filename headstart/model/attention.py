@@ -28,6 +28,15 @@ class Sight(NamedTuple):
     angles: Tensor | None = None  # of rotary positions
     memory: Tensor | None = None
     memory_mask: Tensor | None = None
+    memory_angles: tuple[Tensor, Tensor] | None = None  # of queries and keys, where a text is its own memory
+
+    def only(self, at: Tensor, text: Tensor) -> "Sight":
+        """What the position `at` (B,) of each text sees of it, (B, T, D), as a memory."""
+        (b, t, _), rows = text.shape, torch.arange(len(at), device=at.device)
+        mask = causal_mask(t, t, at.device) if self.square else self.mask
+        mask = None if mask is None else mask.expand(b, 1, t, t)[rows, :, at, None]  # (B, 1, 1, T)
+        turns = None if self.angles is None else (self.angles.expand(b, t, -1)[rows, at, None], self.angles)
+        return Sight(memory=text, memory_mask=mask, memory_angles=turns)
 
 
 class Past(Protocol):
@@ -73,6 +82,8 @@ class Attention(nn.Module):
         if not memory:
             memory += map(self.split, F.linear(sight.memory, weight[d:], bias[d:]).chunk(2, dim=-1))
         k, v = memory
+        if sight.memory_angles:
+            q, k = map(turned, (q, k), sight.memory_angles)
         return self.mix(q, k, v, sight.memory_mask).view_as(x)
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, square: bool = False) -> Tensor:

@@ -68,8 +68,8 @@ def work(shape: Shape, task: Task = "lm", *, length: int, classes: int = 2) -> W
     """A product of (a, b) with (b, c) is 2abc operations; backward is two more such products.
 
     Attention is counted over all `length` keys, as a processor computes it. A translator's figure is for
-    one source token together with one target token. A class is read at one token, so the last feed-forward
-    works there only.
+    one source token together with one target token. A class is read at one token, so the last layer makes keys
+    and values of all and works on that one only.
     """
     d, f, v = shape.width, shape.hidden, shape.vocabulary
     attention = 2 * 4 * d * d + 2 * 2 * length * d
@@ -78,7 +78,7 @@ def work(shape: Shape, task: Task = "lm", *, length: int, classes: int = 2) -> W
     output = {"classify": 2 * d * classes // length, "lm": 2 * d * v, "translate": 2 * d * v}
     head = output.get(task, 2 * d * v + 2 * d * d)
     if task == "classify":
-        body -= 2 * 2 * d * f * (length - 1) // length
+        body -= (layer - 2 * 2 * d * d) * (length - 1) // length
     return Work(body + head, 3 * (body + head), head / (body + head))
 
 

@@ -41,10 +41,15 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, sight: Sight, past: Past | None = None, at: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D), or (B, 1, D) if only the position `at` (B,) of each text is asked for."""
-        x = self.add(lambda x: self.attention(x, sight, past), self.attention_norm, x)
+        if at is None:
+            x = self.add(lambda x: self.attention(x, sight, past), self.attention_norm, x)
+        else:  # it reads its own text as it would a memory
+            assert past is None
+            text = sight.only(at, self.attention_norm(x) if self.pre else x)
+            x = x[torch.arange(len(x), device=x.device), at, None]
+            x = self.add(lambda x: self.attention.read(x, text), self.attention_norm, x)
         if sight.memory is not None:
             x = self.add(lambda x: self.reader.read(x, sight, past), self.reader_norm, x)
-        x = x if at is None else x[torch.arange(len(x), device=x.device), at, None]
         return self.add(self.feed_forward, self.feed_forward_norm, x)
 
     def add(self, part: Callable[[Tensor], Tensor], norm: nn.LayerNorm, x: Tensor) -> Tensor:
