@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
+from benchmarks import RESULTS
 
 
 def main() -> None:
@@ -27,13 +27,18 @@ def main() -> None:
         found = compare(given, folder)
         if not given.areas:
             found["growth"] = grow(given, folder)
+            write(found, given.out)
             others(given, folder)
+    print(f"\nWritten: {given.out / 'side_by_side.json'} and {given.out / 'side_by_side.svg'}")
+
+
+def write(found: dict[str, Any], out: Path) -> None:
+    """After each part, so that what is measured is kept."""
     from benchmarks.figure import draw
 
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "side_by_side.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    draw(found, given.out / "side_by_side.svg")
-    print(f"\nWritten: {given.out / 'side_by_side.json'} and {given.out / 'side_by_side.svg'}")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "side_by_side.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    draw(found, out / "side_by_side.svg")
 
 
 def arguments() -> argparse.Namespace:
@@ -64,15 +69,17 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         f"{processor.threads} thread(s); matrix product {processor.operations / 1e9:,.0f} GFLOP/s, "
         f"reading {processor.bytes / 1e9:.1f} GB/s; median [least, most] of the repeats"
     )
-    areas = {}
+    versions = {package: version(package) for package in ("torch", "transformers", "tokenizers")}
+    about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "quick": given.quick, "versions": versions}
+    areas: dict[str, Any] = {}
+    found = about | {"processor": asdict(processor), "amounts": asdict(texts.amounts), "areas": areas}
     for name in given.areas or AREAS:
         results = measure(AREAS[name].contenders, texts, 2 if given.quick else given.repeats)
         print("", *table.lines(AREAS[name], results, most[name]), sep="\n", flush=True)
-        found = {contender: asdict(result) for contender, result in results.items()}
-        areas[name] = {"unit": AREAS[name].unit, "limit": most[name], "results": found}
-    versions = {package: version(package) for package in ("torch", "transformers", "tokenizers")}
-    about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "quick": given.quick, "versions": versions}
-    return about | {"processor": asdict(processor), "amounts": asdict(texts.amounts), "areas": areas}
+        measured = {contender: asdict(result) for contender, result in results.items()}
+        areas[name] = {"unit": AREAS[name].unit, "limit": most[name], "results": measured}
+        write(found, given.out)
+    return found
 
 
 def grow(given: argparse.Namespace, folder: Path) -> dict[str, Any]:

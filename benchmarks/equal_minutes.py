@@ -18,12 +18,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import RESULTS
 from benchmarks.areas import HUGGING_FACE, LAB, OURS, SAMPLED
 from benchmarks.texts import QUICK, Amounts, Texts, prepare
 
-RESULTS = Path(__file__).parent / "results"
 PEAK, RISE, FLOOR, LAB_RATE = 1e-3, 0.05, 0.05, 3e-4
 EVALUATIONS, HELD_OUT_BATCHES = 12, 16
+CONTENDERS = (SAMPLED, HUGGING_FACE, LAB, OURS)
 
 
 @dataclass(frozen=True)
@@ -181,26 +182,30 @@ def main() -> None:
     parser.add_argument("corpus", nargs="*", help="files of raw text")
     parser.add_argument("--lab", type=Path, help="the lab's folder: sentencepiece.french.model, dict.txt, cls-books/")
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--of", nargs="+", choices=CONTENDERS, default=CONTENDERS, help="only these")
     parser.add_argument("--quick", action="store_true", help="a few seconds each: does everything run?")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     seconds = 3.0 if given.quick else 60 * given.minutes
     context = multiprocessing.get_context("spawn")
-    curves = {}
+    path = given.out / f"equal_minutes_{seconds / 60:g}.json"
     with tempfile.TemporaryDirectory() as name:
         texts = prepare(Path(name), QUICK if given.quick else Amounts(), given.corpus, given.lab)
-        for contender in (OURS, SAMPLED, LAB, HUGGING_FACE):
+        found = {"minutes": seconds / 60, "quick": given.quick, "vocabulary": texts.tokenizer.size, "curves": {}}
+        for contender in given.of:
             answers = context.SimpleQueue()
             process = context.Process(target=train, args=(contender, texts, seconds, answers))
             process.start()
-            curves[contender] = answers.get()
+            found["curves"][contender] = answers.get()
             process.join()
-    found = {"minutes": seconds / 60, "quick": given.quick, "vocabulary": texts.amounts.vocabulary, "curves": curves}
-    given.out.mkdir(parents=True, exist_ok=True)
-    path = given.out / f"equal_minutes_{seconds / 60:g}.json"
+            write(found, path)  # after each, so that what is measured is kept
+    print(f"Written: {path} and {path.with_suffix('.svg')}")
+
+
+def write(found: dict[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
     draw(found, path.with_suffix(".svg"))
-    print(f"Written: {path} and {path.with_suffix('.svg')}")
 
 
 if __name__ == "__main__":

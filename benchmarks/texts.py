@@ -31,7 +31,7 @@ class Amounts:
     documents: int = 0  # of the demo's corpus; 0 for all
 
 
-PARTS = ("train", "test")
+PARTS = ("train", "valid", "test")
 QUICK = Amounts(steps=1, train_texts=32, test_texts=32, written=8, vocabulary=2_000, documents=500)
 
 
@@ -57,6 +57,10 @@ class Texts:
     @cached_property
     def train(self) -> list[Row]:
         return self._rows("train", self.amounts.train_texts)
+
+    @cached_property
+    def valid(self) -> list[Row]:
+        return self._rows("valid", self.amounts.test_texts)
 
     @cached_property
     def test(self) -> list[Row]:
@@ -85,7 +89,7 @@ def prepare(folder: Path, amounts: Amounts, corpus: Sequence[str] = (), lab: Pat
         parts = {part: f"{_lab_file(lab, f'{part}.review.spm')}:{_lab_file(lab, f'{part}.label')}" for part in PARTS}
     else:
         demo = write_demo_data(folder / "demo")
-        paths, parts = [_beginning(demo.corpus, amounts.documents)], {"train": str(demo.train), "test": str(demo.test)}
+        paths, parts = [_beginning(demo.corpus, amounts.documents)], {part: str(getattr(demo, part)) for part in PARTS}
     rows = {part: list(read_rows(spec)) for part, spec in parts.items()}
     return lay_out(folder, amounts, Corpus([*corpus] or paths), rows, Tokenizer.load(lab) if lab else None)
 

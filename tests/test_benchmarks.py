@@ -2,17 +2,18 @@
 
 import importlib
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import equal_minutes, figure, growth, table
+from benchmarks import equal_minutes, figure, growth, same_accuracy, table
 from benchmarks.areas import AREAS, HUGGING_FACE, LAB, OURS, PEERS, SAMPLED
 from benchmarks.limits import Processor, limits
 from benchmarks.memory import peak_memory
 from benchmarks.side_by_side import Contender, Result, bare_memory, measure
-from benchmarks.texts import Amounts, Texts, lay_out
+from benchmarks.texts import PARTS, Amounts, Texts, lay_out
 from headstart.text.readers import Corpus
 from headstart.text.records import Row
 
@@ -26,7 +27,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Texts:
     reviews = [" ".join(chance.choices(WORDS, k=chance.randint(20, 60))) for _ in range(200)]
     (folder / "corpus.txt").write_text("".join(f"{review}\n" for review in reviews), "utf-8")
     rows = [Row(review, "made up", 1, label=str(number % 2)) for number, review in enumerate(reviews[:40])]
-    return lay_out(folder, AMOUNTS, Corpus([folder / "corpus.txt"]), {"train": rows, "test": rows}, None)
+    return lay_out(folder, AMOUNTS, Corpus([folder / "corpus.txt"]), dict.fromkeys(PARTS, rows), None)
 
 
 @pytest.mark.parametrize("contender", [c for area in AREAS.values() for c in area.contenders], ids=str)
@@ -117,6 +118,16 @@ def test_growth_and_the_picture(texts: Texts, tmp_path: Path) -> None:
     results = {name: {"rates": [2.0, 3.0]} for name in (OURS, LAB, HUGGING_FACE)}
     figure.draw({"areas": {"training": {"results": results}}}, tmp_path / "bars.svg")
     assert "training: Hugging Face" in (tmp_path / "bars.svg").read_text("utf-8")
+
+
+def test_both_learn_the_same_task(texts: Texts) -> None:
+    """A word that decides the label, learnt by both."""
+    pytest.importorskip("transformers", reason="pip install 'headstart[bench]'")
+    rows = [replace(row, text=f"{row.text} {'bon' if row.label == '1' else 'lent'}") for row in texts.train * 12]
+    texts = Texts(texts.folder, texts.amounts)
+    texts.__dict__["train"] = texts.__dict__["valid"] = rows
+    assert same_accuracy.ours(texts, 12, 0) > 0.9
+    assert same_accuracy.hugging_face(texts, 12, 0) > 0.9
 
 
 def test_all_three_are_measured_in_every_area() -> None:

@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -9,6 +11,7 @@ from torch import Tensor, nn
 
 from benchmarks.peers import Job
 from benchmarks.texts import CONTEXT, ROWS, Texts
+from headstart.text.records import Row
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before the import: nothing is fetched
 
@@ -77,35 +80,45 @@ def train_exact(texts: Texts) -> Job:
 
 
 def finetune(texts: Texts) -> Job:
-    """Its Trainer with dynamic padding; nothing is saved, evaluated or reported."""
-    torch.manual_seed(0)
-    model, cutter = GPT2ForSequenceClassification(config(texts)), fast_tokenizer(texts)
-    found = cutter([row.text for row in texts.train], truncation=True, max_length=CONTEXT)
-    labels = [texts.labels.index(row.label) for row in texts.train]
-    rows = [
+    model, rows = classifier(texts), labelled(texts, texts.train)
+
+    def job(share: float) -> float:
+        part = rows[: max(1, round(share * len(rows)))]
+        trainer(texts, model, part, num_train_epochs=1, learning_rate=3e-4).train()
+        return float(len(part))
+
+    return job
+
+
+def classifier(texts: Texts, seed: int = 0) -> Any:
+    torch.manual_seed(seed)
+    return GPT2ForSequenceClassification(config(texts))
+
+
+def labelled(texts: Texts, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    found = fast_tokenizer(texts)([row.text for row in rows], truncation=True, max_length=CONTEXT)
+    labels = [texts.labels.index(row.label) for row in rows]
+    return [
         {"input_ids": ids, "attention_mask": [1] * len(ids), "labels": y} for ids, y in zip(found.input_ids, labels)
     ]
-    options = TrainingArguments(
+
+
+def trainer(texts: Texts, model: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
+    """Its Trainer with dynamic padding; nothing is saved, evaluated or reported."""
+    settings = TrainingArguments(
         output_dir=tempfile.mkdtemp(dir=texts.folder),
-        num_train_epochs=1,
         per_device_train_batch_size=ROWS,
-        learning_rate=3e-4,
         save_strategy="no",
         eval_strategy="no",
         logging_strategy="no",
         report_to=[],
         disable_tqdm=True,
         use_cpu=True,
+        **options,
     )
-
-    def job(share: float) -> float:
-        part = rows[: max(1, round(share * len(rows)))]
-        trainer = Trainer(model, options, data_collator=DataCollatorWithPadding(cutter), train_dataset=part)
-        trainer.remove_callback(PrinterCallback)
-        trainer.train()
-        return float(len(part))
-
-    return job
+    learner = Trainer(model, settings, data_collator=DataCollatorWithPadding(fast_tokenizer(texts)), train_dataset=rows)
+    learner.remove_callback(PrinterCallback)
+    return learner
 
 
 def predict(texts: Texts) -> Job:
@@ -144,6 +157,7 @@ def _writing(texts: Texts, count: int) -> Job:
     return job
 
 
+@lru_cache(maxsize=1)
 def fast_tokenizer(texts: Texts) -> Any:
     """The same pieces under the same ids in the tokenizers library: a merge for every way to join two of them."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors

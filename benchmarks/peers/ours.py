@@ -1,7 +1,7 @@
 """Headstart's own jobs, made of the parts that its commands use."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from headstart.model.models import Classifier, LanguageModel
 from headstart.model.shape import Shape
 from headstart.recipes.predict import frame, predict_stream
 from headstart.recipes.settings import read_settings
+from headstart.text.records import Row
 from headstart.train.course import Course
 from headstart.train.device import join_workers
 from headstart.train.loop import Step, fit
@@ -41,8 +42,8 @@ def language_model(texts: Texts) -> LanguageModel:
     return model
 
 
-def classifier(texts: Texts) -> tuple[Classifier, Card]:
-    torch.manual_seed(0)
+def classifier(texts: Texts, seed: int = 0) -> tuple[Classifier, Card]:
+    torch.manual_seed(seed)
     card = Card(task="classify", shape=shape_of(texts), labels=texts.labels)
     model = card.build()
     initialise(model)
@@ -65,16 +66,21 @@ def sampler(texts: Texts) -> Sampler:
 
 def finetune(texts: Texts) -> Job:
     model, _ = classifier(texts)
-    batches = LabelledTexts(
-        texts.tokenizer.encode_batch([row.text for row in texts.train]),
-        [texts.labels.index(row.label) for row in texts.train],
+    batches = labelled(texts, texts.train)
+    job = _training(ClassOfText(model), batches, batches.steps(0))
+    return lambda share: job(share) and share * len(texts.train)
+
+
+def labelled(texts: Texts, rows: Sequence[Row], **options: Any) -> LabelledTexts:
+    return LabelledTexts(
+        texts.tokenizer.encode_batch([row.text for row in rows]),
+        [texts.labels.index(row.label) for row in rows],
         frame=frame(texts.tokenizer, causal=True),
         pad=texts.tokenizer.pad,
         context=CONTEXT,
         keep="both",
+        **options,
     )
-    job = _training(ClassOfText(model), batches, batches.steps(0))
-    return lambda share: job(share) and share * len(texts.train)
 
 
 def predict(texts: Texts) -> Job:
