@@ -17,7 +17,9 @@ OUT = Path("runs/demo")
 
 @app.command()
 def demo(
-    minutes: Annotated[float, typer.Option(help="Minutes of pretraining.")] = 3.0,
+    minutes: Annotated[
+        float, typer.Option(help="Of pretraining, 2.5 by default; of the translator's training, 4 by default.")
+    ] = 0.0,
     translate: Annotated[
         bool, typer.Option("--translate", help="The translator's story instead: numbers and dates, English to French.")
     ] = False,
@@ -34,7 +36,7 @@ def demo(
         from headstart.cli.telling_translation import demo_translate
 
         place = out if out != OUT else OUT.with_name("demo-translate")
-        demo_translate(place, minutes=minutes, seed=seed, resume=resume, force=force, as_json=as_json)
+        demo_translate(place, minutes=minutes or 4.0, seed=seed, resume=resume, force=force, as_json=as_json)
         return
     from headstart.cli.interrupted import saved_on_interrupt
     from headstart.recipes.demo import demo
@@ -42,7 +44,7 @@ def demo(
     with saved_on_interrupt(out):
         done = demo(
             out,
-            minutes=minutes,
+            minutes=minutes or 2.5,
             seeds=seeds,
             seed=seed,
             jobs=jobs,

@@ -76,7 +76,7 @@ class Attention(nn.Module):
         Rows that stand side by side may share a memory, which then has n times fewer: (B / n, S, D).
         """
         assert sight.memory is not None
-        (d, _), weight, bias = self.output.weight.shape, self.project.weight, self.project.bias
+        d, weight, bias = x.size(-1), self.project.weight, self.project.bias
         q = self.split(F.linear(x.reshape(len(sight.memory), -1, d), weight[:d], bias[:d]))  # (B / n, H, n T, K)
         memory = past.memory if past else []
         if not memory:

@@ -105,8 +105,9 @@ def _guesses(
 
 
 def _allowed(tokenizer: Tokenizer, vocabulary: int) -> Tensor:
-    """No special, and no id that the model has but the tokenizer lacks."""
-    return torch.tensor([id for id in range(min(tokenizer.size, vocabulary)) if id not in tokenizer.specials])
+    """No special, no single byte of a rare character, and no id that the model has but the tokenizer lacks."""
+    hidden = {*tokenizer.specials, *tokenizer.byte_ids}
+    return torch.tensor([id for id in range(min(tokenizer.size, vocabulary)) if id not in hidden])
 
 
 def _shown(tokenizer: Tokenizer, numbers: list[int], shares: list[float]) -> tuple[Guess, ...]:

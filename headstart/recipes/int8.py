@@ -23,10 +23,16 @@ class Int8Linear(nn.Module):
 
 
 def to_int8(model: Classifier) -> None:
-    """Turn the layers of the body, in place, for prediction only; embedding, norms and head stay in float32."""
+    """Turn the layers of the body, in place, for prediction only; embedding, norms and head stay in float32.
+
+    So does what makes keys and values of the last layer, where a class is read at one position: its queries are of
+    that one only, and the product is done in parts.
+    """
     if torch.backends.quantized.engine not in ("x86", "fbgemm"):
         raise ConfigError("--int8: torch has no fast int8 product for this processor; leave it out")
+    last = model.body.blocks[-1].get_submodule("attention.project")
+    kept = last if model.pooling != "mean" else None
     for module in list(model.body.blocks.modules()):
         for name, part in list(module.named_children()):
-            if isinstance(part, nn.Linear):
+            if isinstance(part, nn.Linear) and part is not kept:
                 setattr(module, name, Int8Linear(part))

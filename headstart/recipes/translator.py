@@ -13,6 +13,7 @@ from headstart.checkpoint import load
 from headstart.config import to_table
 from headstart.data.buckets import Bucketing
 from headstart.data.pairs import Fitting, TranslationPairs
+from headstart.errors import ConfigError
 from headstart.generate.beam import Search
 from headstart.model.models import Translator
 from headstart.recipes.pretraining.second_phase import refuse_own_child
@@ -81,6 +82,8 @@ def translator(
     """
     if tensorboard:
         check_installed()
+    if settings.train.loss == "sampled":
+        raise ConfigError("train.loss=sampled: a translator learns with the exact loss only; leave the setting out")
     workers = join_workers(device)
     if start is not None:
         refuse_own_child(out, start)

@@ -8,7 +8,7 @@ import torch
 
 from headstart.checkpoint import Card, save
 from headstart.model.init import initialise
-from headstart.model.models import Classifier
+from headstart.model.models import Classifier, Pooling
 from headstart.model.shape import Shape
 from headstart.recipes.evaluate import evaluate_file
 from headstart.recipes.int8 import Int8Linear, to_int8
@@ -54,11 +54,13 @@ def test_evaluate_shows_what_it_costs(run: Path) -> None:
     assert abs(found.int8.accuracy - found.scores.accuracy) <= found.int8.changed / 40 + 1e-9
 
 
-def test_only_the_layers_of_the_body_are_turned() -> None:
-    model = Card(
-        task="classify", shape=Shape(vocabulary=50, width=8, heads=2, hidden=8, depth=3), labels=("a", "b")
-    ).build()
+@pytest.mark.parametrize(("pooling", "turned"), [("last", 3 * 4 - 1), ("mean", 3 * 4)])
+def test_only_the_layers_of_the_body_are_turned(pooling: Pooling, turned: int) -> None:
+    """Read at one position, the last layer makes its keys and values in float32."""
+    shape = Shape(vocabulary=50, width=8, heads=2, hidden=8, depth=3)
+    model = Card(task="classify", shape=shape, labels=("a", "b"), pooling=pooling).build()
     assert isinstance(model, Classifier)
     to_int8(model)
-    assert sum(isinstance(part, Int8Linear) for part in model.modules()) == 3 * 4
+    assert sum(isinstance(part, Int8Linear) for part in model.modules()) == turned
+    assert model.eval()(torch.ones(2, 5, dtype=torch.long), torch.tensor([5, 2])).isfinite().all()
     assert isinstance(model.head.scores, torch.nn.Linear)

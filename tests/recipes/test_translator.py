@@ -203,6 +203,8 @@ def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], w
         go(whole, pairs, "translator.smoothing=0.2", resume=True)
     with pytest.raises(ConfigError, match="cannot share one table"):
         small_translator("translator.vocabularies=separate")
+    with pytest.raises(ConfigError, match="learns with the exact loss only"):
+        go(tmp_path / "other", pairs, "train.loss=sampled")
     with pytest.raises(CheckpointError, match="is a translator itself"):
         go(tmp_path / "other", pairs, start=whole)
     with pytest.raises(RunError, match="is the run to start from"):
