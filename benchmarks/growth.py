@@ -25,6 +25,7 @@ COPIES = (1, 4, 16)
 VOCABULARIES = (8_000, 16_000, 32_000, 50_001)
 LENGTHS = (64, 128, 256, 512, 1_024)
 STEPS = 3
+ENOUGH = 40  # times the test texts, so that the start costs little beside the work
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def _corpus(texts: Texts, folder: Path, corpus: Sequence[str], times: Sequence[i
     """Encoding the copies into a token store, in a process of its own."""
     path = Path(corpus[0]) if corpus else folder / "growing.txt"
     if not corpus:
-        path.write_text("".join(f"{' '.join(row.text.split())}\n" for row in texts.test * 5), "utf-8")
+        path.write_text("".join(f"{' '.join(row.text.split())}\n" for row in texts.test * ENOUGH), "utf-8")
     texts.tokenizer.save(folder / "tokenizer")
     print("\ncorpus      seconds   of linear   peak memory, MB   of the first")
     found: list[dict[str, float]] = []

@@ -13,7 +13,7 @@ from benchmarks.texts import CONTEXT, Texts
 from headstart.checkpoint import Card, save
 from headstart.data.labelled import LabelledTexts
 from headstart.generate.choose import Sampling
-from headstart.generate.search import generate, prepare
+from headstart.generate.search import WORTH, generate, prepare
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, LanguageModel
 from headstart.model.shape import Shape
@@ -135,7 +135,7 @@ def _writing(texts: Texts, count: int) -> Job:
     torch.nn.init.normal_(model.head.weight, std=0.02)
     prompts = texts.prompts(count)
     chooser = Sampling(temperature=0).chooser(sorted(texts.tokenizer.specials))  # nothing ends early
-    choice = prepare(model.head, chooser, count * texts.amounts.written)
+    choice = prepare(model.head, chooser, WORTH)  # once for all repeats, as a program does that writes again and again
 
     def job(share: float) -> float:
         tokens = max(2, round(share * texts.amounts.written))

@@ -16,11 +16,16 @@ class GrowingPast(Past):
         self.room: Tensor | None = None  # (2, B, H, ≥ length, K): keys, then values
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        start, self.length = self.length, self.length + k.size(-2)
-        room = k.new_empty(2, *k.shape[:2], 32, k.size(-1)) if self.room is None else self.room
+        k, v = self.add(torch.stack([k, v]))
+        return k, v
+
+    def add(self, new: Tensor) -> Tensor:
+        """Append keys and values, (2, B, H, T, K), and return all there is, (2, B, H, S, K)."""
+        start, self.length = self.length, self.length + new.size(-2)
+        room = new.new_empty(*new.shape[:3], 32, new.size(-1)) if self.room is None else self.room
         self.room = F.pad(room, (0, 0, 0, 2 * self.length)) if self.length > room.size(-2) else room
-        self.room[..., start : self.length, :] = torch.stack([k, v])
-        return self.room[0, :, :, : self.length], self.room[1, :, :, : self.length]
+        self.room[..., start : self.length, :] = new
+        return self.room[..., : self.length, :]
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder rows of the text, as beam search does."""

@@ -11,8 +11,10 @@ from headstart.errors import CheckpointError
 from headstart.generate.choose import Chain, Chooser
 from headstart.generate.past import empty_pasts
 from headstart.generate.shortlist import Shortlist, pays
+from headstart.generate.stepping import Stepper
 from headstart.model.body import Body
 from headstart.model.heads import VocabularyHead
+from headstart.model.masks import padding_mask
 from headstart.model.models import LanguageModel
 from headstart.model.shape import Shape
 from headstart.text.pieces.specials import EOS
@@ -42,6 +44,7 @@ class Rows:
     def __init__(self, body: Body, texts: Sequence[Sequence[int]], *, cached: bool):
         longest, device = max(map(len, texts)), body.embedding.weight.device
         self.body, self.pasts = body, empty_pasts(body) if cached else None
+        self.stepper = Stepper(body) if cached else None
         self.ids = torch.tensor([[EOS] * (longest - len(text)) + list(text) for text in texts], device=device)  # (B, T)
         self.padding = torch.tensor([longest - len(text) for text in texts], device=device)  # (B,)
         self.padded = bool(self.padding.any())
@@ -50,6 +53,10 @@ class Rows:
         """The vectors at the last tokens. With a cache, only what is new goes through the body. -> (B, D)"""
         start, end = self.pasts[0].length if self.pasts else 0, self.ids.size(1)
         new = self.ids[:, start:]
+        if start and self.pasts and self.stepper:
+            seen = torch.arange(end, device=new.device) >= self.padding[:, None] if self.padded else None  # (B, S)
+            mask = None if seen is None else padding_mask(seen)
+            return self.stepper.step(new[:, 0], start - self.padding, mask, self.pasts)
         if not self.padded:
             return self.body(new, pasts=self.pasts)[:, -1]
         places = torch.arange(end, device=new.device) - self.padding[:, None]  # (B, S)

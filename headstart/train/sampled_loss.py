@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headstart.train.rows import keeps_rows, row_gradient, wake
+from headstart.train.vocabulary_loss import softmax_loss
 
-ROOM = 1 << 21  # scores held at once: 8 MB
 PIECE = 1 << 22  # ids counted at once
 
 
@@ -73,7 +73,7 @@ class _SampledLoss(torch.autograd.Function):
     ) -> Tensor:
         rows = weight[tokens]  # (C, D)
         offsets = raised if bias is None else raised + bias[tokens]  # (C)
-        loss, grad_x, grad_rows, grad_offsets = softmax_loss(x, rows, offsets, places)
+        loss, grad_x, grad_rows, grad_offsets = softmax_loss(x, rows, offsets, places, learns=True)
         ctx.save_for_backward(grad_x, grad_rows, grad_offsets, tokens)
         ctx.size, ctx.sparse, ctx.has_bias = len(weight), keeps_rows(weight), bias is not None
         return loss
@@ -85,27 +85,6 @@ class _SampledLoss(torch.autograd.Function):
         of_weight = row_gradient(tokens, grad_rows.mul_(grad), ctx.size, sparse=ctx.sparse)
         of_bias = row_gradient(tokens, grad_offsets.mul_(grad), ctx.size, sparse=ctx.sparse) if ctx.has_bias else None
         return grad_x.mul_(grad), of_weight, of_bias, None, None, None
-
-
-def softmax_loss(x: Tensor, rows: Tensor, offsets: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Σ −log softmax(x Rᵀ + o)[place] with its gradients by x, R and o, some positions at a time."""
-    loss, grad_offsets = x.new_zeros(()), torch.zeros_like(offsets)
-    grad_x, grad_rows = torch.empty_like(x), torch.zeros_like(rows)
-    size = max(1, ROOM // len(rows))
-    for start in range(0, len(x), size):
-        part = slice(start, start + size)
-        scores = torch.addmm(offsets, x[part], rows.T)  # (n, C)
-        largest = scores.amax(1, keepdim=True)
-        at = places[part, None]
-        loss += (largest - scores.gather(1, at)).sum()
-        shares = scores.sub_(largest).exp_()
-        sums = shares.sum(1, keepdim=True)
-        loss += sums.log().sum()
-        shares.div_(sums).scatter_add_(1, at, torch.full_like(sums, -1.0))
-        torch.mm(shares, rows, out=grad_x[part])
-        grad_rows.addmm_(shares.T, x[part])
-        grad_offsets += shares.sum(0)
-    return loss, grad_x, grad_rows, grad_offsets
 
 
 def sampled_loss(x: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, sampler: Sampler) -> Tensor:

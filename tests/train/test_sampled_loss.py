@@ -44,7 +44,7 @@ def test_a_sample_of_everything_is_exact(
     exact = F.cross_entropy(F.linear(x, weight, bias), targets, reduction="sum")
     expected = torch.autograd.grad(exact * 0.5, learnt)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headstart.train.sampled_loss.ROOM", room)
+        patch.setattr("headstart.train.vocabulary_loss.ROOM", room)
         loss = sampled_loss(x, weight, bias, targets, Sampler(torch.ones(tokens), tokens))
         found = torch.autograd.grad(loss * 0.5, learnt)
     torch.testing.assert_close(loss, exact, rtol=1e-4, atol=1e-4)
