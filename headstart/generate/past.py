@@ -24,8 +24,8 @@ class GrowingPast(Past):
         start, self.length = self.length, self.length + new.size(-2)
         room = new.new_empty(*new.shape[:3], 32, new.size(-1)) if self.room is None else self.room
         self.room = F.pad(room, (0, 0, 0, 2 * self.length)) if self.length > room.size(-2) else room
-        self.room[..., start : self.length, :] = new
-        return self.room[..., : self.length, :]
+        self.room.narrow(3, start, new.size(-2)).copy_(new)
+        return self.room.narrow(3, 0, self.length)
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder rows of the text, as beam search does."""

@@ -15,11 +15,10 @@ from headstart.generate.choose import Candidates
 from headstart.model.heads import VocabularyHead
 
 SMALLEST = 4_096  # for fewer tokens the plain product is as fast
-LARGEST_SHARE = 16  # of the tokens, at most one in so many is asked for
 LEVELS = 127  # of an input: seven bits, so that no sum of two products overflows 16 bits
 SLACK = 1.001  # for the rounding of the bound itself
 CHUNK = 1_024  # tokens rounded at a time: they stay in the processor's cache
-EIGHT = 8
+BLOCK = 64  # tokens that are looked through together, and at most one of so many is asked for
 
 
 class Shortlist:
@@ -28,7 +27,7 @@ class Shortlist:
     def __init__(self, head: VocabularyHead, forbidden: Sequence[int], best: int):
         self.head, self.best = head, best
         weight = head.weight.detach()
-        filling = -len(weight) % EIGHT
+        filling = -len(weight) % BLOCK
         bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.detach().clone()
         bias[list(forbidden)] = -torch.inf
         self.bias = torch.cat([bias, bias.new_full((filling,), -torch.inf)])
@@ -42,9 +41,10 @@ class Shortlist:
         size, shift = SLACK * x.norm(dim=1, keepdim=True), SLACK * (x - _rounded(x)).norm(dim=1, keepdim=True)  # (B, 1)
         rough = torch.ops.quantized.linear_dynamic(x, self.packed, True)  # (B, V)
         doubt = size * self.most_error + shift * self.most_length  # (B, 1)
-        reached = rough.amax(1, keepdim=True) if self.best == 1 else rough.topk(self.best).values[:, -1:]
-        rows, ids = _places(rough >= reached - 2 * doubt)
-        return self._exact(x, rows, ids)
+        blocks = rough.view(len(x), -1, BLOCK)
+        highest = blocks.amax(2)  # of each block; as many scores as blocks are at least as high as the lowest of these
+        reached = highest.amax(1, keepdim=True) if self.best == 1 else highest.topk(self.best).values[:, -1:]
+        return self._exact(x, *_places(blocks, highest, reached - 2 * doubt))
 
     def _exact(self, x: Tensor, rows: Tensor, ids: Tensor) -> Candidates:
         """Scores in float32 of tokens (N,) in their rows (N,)."""
@@ -63,7 +63,7 @@ def pays(head: VocabularyHead, best: int) -> bool:
     """Is the product in int8 there for this table, and are few tokens asked for?"""
     able = torch.backends.quantized.engine in ("x86", "fbgemm") and hasattr(torch.ops.quantized, "linear_dynamic")
     plain = head.weight.device.type == "cpu" and head.weight.dtype == torch.float32
-    return able and plain and len(head.weight) >= max(SMALLEST, LARGEST_SHARE * best) and best > 0
+    return able and plain and len(head.weight) >= max(SMALLEST, BLOCK * best) and best > 0
 
 
 def rounded_rows(weight: Tensor, filling: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -101,8 +101,11 @@ def _rounded(x: Tensor) -> Tensor:
     return ((x / step).round() + zero).clamp(0, LEVELS).sub(zero) * step
 
 
-def _places(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows and columns where a mask (B, V) is True, in order. Nearly all is False, so eight cells are read as one."""
-    rows, eights = mask.view(torch.int64).nonzero(as_tuple=True)
-    some, within = mask.view(len(mask), -1, EIGHT)[rows, eights].nonzero(as_tuple=True)
-    return rows[some], eights[some] * EIGHT + within
+def _places(blocks: Tensor, highest: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and ids of scores (B, blocks, BLOCK) that are at least as high as `least` (B, 1), in order.
+
+    Few are, so only blocks whose highest score (B, blocks) is are looked through.
+    """
+    rows, some = (highest >= least).nonzero(as_tuple=True)
+    found, within = (blocks[rows, some] >= least[rows]).nonzero(as_tuple=True)
+    return rows[found], some[found] * BLOCK + within

@@ -31,7 +31,7 @@ class Stepper:
 
     def __init__(self, body: Body):
         self.body, self.heads, self.pre = body, body.shape.heads, body.shape.norm == "pre"
-        self.activation = F.relu if body.shape.activation == "relu" else F.gelu
+        self.activation = torch.relu if body.shape.activation == "relu" else F.gelu
         self.rotary = body.shape.positions == "rotary"
         self.layers = [_layer(block) for block in body.blocks]
 
@@ -49,7 +49,7 @@ class Stepper:
         return self.body.final_norm(x)
 
     def _attend(self, layer: _Layer, x: Tensor, turn: Tensor | None, mask: Tensor | None, past: GrowingPast) -> Tensor:
-        new = layer.project(x).view(len(x), 3, self.heads, 1, -1).transpose(0, 1)  # (3, B, H, 1, K)
+        new = layer.project(x).view(x.size(0), 3, self.heads, 1, -1).transpose(0, 1)  # (3, B, H, 1, K)
         if turn is not None:
             new = torch.cat([turned(new[:2], turn), new[2:]])
         q, (k, v) = new[0], past.add(new[1:])
@@ -73,4 +73,4 @@ def _product(linear: nn.Module) -> Product:
 def _norm(norm: nn.Module) -> Product:
     assert isinstance(norm, nn.LayerNorm)
     shape, weight, bias, least = norm.normalized_shape, norm.weight, norm.bias, norm.eps
-    return lambda x: F.layer_norm(x, shape, weight, bias, least)
+    return lambda x: torch.layer_norm(x, shape, weight, bias, least)
