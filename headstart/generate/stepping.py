@@ -1,4 +1,4 @@
-"""One more token of each row through a body: the numbers that `Body` gives, with a quarter of the calls.
+"""One more token of each row through a body: the numbers that `Body` gives, with far fewer calls.
 
 A token costs so little that to call one module after the other takes most of the time.
 """
