@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from benchmarks.texts import QUICK, Amounts, Texts, prepare
 
 PEAK, RISE, FLOOR, LAB_RATE = 1e-3, 0.05, 0.05, 3e-4
 EVALUATIONS, HELD_OUT_BATCHES = 12, 16
+Begin = Callable[..., tuple[Iterator[int], Callable[[], float]]]
+"""From texts and the clock to steps, each of which tells how many tokens it read, and the held-out loss so far."""
 CONTENDERS = (SAMPLED, HUGGING_FACE, LAB, OURS)
 
 
@@ -59,10 +62,11 @@ def rate_at(progress: float) -> float:
     return PEAK * (FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * done)) / 2)
 
 
-def train(name: str, texts: Texts, seconds: float, answers: Any) -> None:
+def train(name: str, texts: Texts, seconds: float, answers: Any, negatives: int | None = None) -> None:
     """In a process of its own: train, evaluate now and then, and answer with the points."""
     clock = Clock(seconds)
-    steps, held_out = {OURS: _ours, SAMPLED: _sampled, LAB: _lab, HUGGING_FACE: _hugging_face}[name](texts, clock)
+    begins: dict[str, Begin] = {OURS: _ours, LAB: _lab, HUGGING_FACE: _hugging_face}
+    steps, held_out = begins.get(name, partial(_sampled, negatives=negatives))(texts, clock)
     points, tokens = [Point(0.0, 0, held_out())], 0
     clock.go_on()
     for new in steps:
@@ -96,10 +100,10 @@ def _ours(texts: Texts, clock: Clock, sampler: Any = None) -> tuple[Iterator[int
     return (step.tokens for step in steps), held_out
 
 
-def _sampled(texts: Texts, clock: Clock) -> tuple[Iterator[int], Callable[[], float]]:
+def _sampled(texts: Texts, clock: Clock, negatives: int | None = None) -> tuple[Iterator[int], Callable[[], float]]:
     from benchmarks.peers.ours import sampler
 
-    return _ours(texts, clock, sampler(texts))
+    return _ours(texts, clock, sampler(texts, negatives))
 
 
 def _lab(texts: Texts, clock: Clock) -> tuple[Iterator[int], Callable[[], float]]:
@@ -183,6 +187,7 @@ def main() -> None:
     parser.add_argument("--lab", type=Path, help="the lab's folder: sentencepiece.french.model, dict.txt, cls-books/")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--of", nargs="+", choices=CONTENDERS, default=CONTENDERS, help="only these")
+    parser.add_argument("--negatives", type=int, help="how many the sampled loss draws, if not as many as by default")
     parser.add_argument("--quick", action="store_true", help="a few seconds each: does everything run?")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -194,7 +199,7 @@ def main() -> None:
         found = {"minutes": seconds / 60, "quick": given.quick, "vocabulary": texts.tokenizer.size, "curves": {}}
         for contender in given.of:
             answers = context.SimpleQueue()
-            process = context.Process(target=train, args=(contender, texts, seconds, answers))
+            process = context.Process(target=train, args=(contender, texts, seconds, answers, given.negatives))
             process.start()
             found["curves"][contender] = answers.get()
             process.join()

@@ -59,9 +59,10 @@ def train_sampled(texts: Texts) -> Job:
     return _training(NextToken(language_model(texts), sampler(texts)), texts.windows(), texts.amounts.steps)
 
 
-def sampler(texts: Texts) -> Sampler:
+def sampler(texts: Texts, negatives: int | None = None) -> Sampler:
     """As many negatives as a run draws that does not say."""
-    return Sampler.of(texts.store.train.ids, texts.tokenizer.size, Training(loss="sampled").drawn(texts.tokenizer.size))
+    drawn = negatives or Training(loss="sampled").drawn(texts.tokenizer.size)
+    return Sampler.of(texts.store.train.ids, texts.tokenizer.size, drawn)
 
 
 def finetune(texts: Texts) -> Job:

@@ -22,6 +22,7 @@ from headstart.text.pieces.specials import EOS
 Stop = Literal["eos", "length", "context"]
 WORTH = 256  # tokens to write, in all rows, from which on a shortlist saves more than it costs to make
 LUCK = 64  # draws made at a time
+NOT_FINITE = "the model's scores are not finite numbers: its training failed, use another one"
 Choice = Callable[[Tensor, Tensor], Tensor]
 """From the last vectors (B, D) and the luck of each row (B,) to the next ids (B,)."""
 
@@ -50,22 +51,21 @@ class Rows:
         self.padded = bool(self.padding.any())
 
     def read(self) -> Tensor:
-        """The vectors at the last tokens. With a cache, only what is new goes through the body. -> (B, D)"""
-        start, end = self.pasts[0].length if self.pasts else 0, self.ids.size(1)
-        new = self.ids[:, start:]
+        """The vectors at the last tokens. With a cache, `ids` are only what is new. -> (B, D)"""
+        start = self.pasts[0].length if self.pasts else 0
+        end = start + self.ids.size(1)
         if start and self.pasts and self.stepper:
-            seen = torch.arange(end, device=new.device) >= self.padding[:, None] if self.padded else None  # (B, S)
+            seen = torch.arange(end, device=self.ids.device) >= self.padding[:, None] if self.padded else None  # (B, S)
             mask = None if seen is None else padding_mask(seen)
-            return self.stepper.step(new[:, 0], start - self.padding, mask, self.pasts)
+            return self.stepper.step(self.ids[:, 0], start - self.padding, mask, self.pasts)
         if not self.padded:
-            return self.body(new, pasts=self.pasts)[:, -1]
-        places = torch.arange(end, device=new.device) - self.padding[:, None]  # (B, S)
-        positions = places[:, start:].clamp(min=0)
-        return self.body(new, real=places >= 0, positions=positions, pasts=self.pasts)[:, -1]
+            return self.body(self.ids, pasts=self.pasts)[:, -1]
+        places = torch.arange(end, device=self.ids.device) - self.padding[:, None]  # (B, S)
+        return self.body(self.ids, real=places >= 0, positions=places.clamp(min=0), pasts=self.pasts)[:, -1]
 
     def append(self, ids: Tensor) -> None:
         """(B,)"""
-        self.ids = torch.cat([self.ids, ids[:, None]], dim=1)
+        self.ids = ids[:, None] if self.pasts else torch.cat([self.ids, ids[:, None]], dim=1)
 
     def select(self, kept: Sequence[int]) -> None:
         """Rows that are left out cost nothing any more."""
@@ -101,8 +101,8 @@ def generate(
     choice = choice or prepare(model.head, chooser, sum(limits))
     for written in range(1, tokens + 1):
         x = rows.read()  # (B, D)
-        if written == 1 and not model.head(x).isfinite().all():
-            raise CheckpointError("the model's scores are not finite numbers: its training failed, use another one")
+        if written == 1 and not x.isfinite().all():
+            raise CheckpointError(NOT_FINITE)
         if (written - 1) % LUCK == 0:
             luck = torch.stack([torch.rand(LUCK, generator=chance) for chance in chances])  # (all rows, LUCK)
         chosen = choice(x, luck[live, (written - 1) % LUCK])
@@ -123,6 +123,8 @@ def generate(
 @torch.inference_mode()
 def prepare(head: VocabularyHead, chooser: Chooser, tokens: int) -> Choice:
     """The fastest way to choose about `tokens` tokens with this head."""
+    if not all(part.isfinite().all() for part in head.parameters()):
+        raise CheckpointError(NOT_FINITE)
     if isinstance(chooser, Chain) and tokens >= WORTH and pays(head, chooser.best):
         chain, shortlist = chooser, Shortlist(head, chooser.forbidden, chooser.best)
         return lambda x, luck: chain.among(shortlist(x), luck)

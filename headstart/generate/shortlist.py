@@ -8,17 +8,22 @@ same exact scores as without the shortlist.
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from headstart.generate.choose import Candidates
 from headstart.model.heads import VocabularyHead
 
 SMALLEST = 4_096  # for fewer tokens the plain product is as fast
-LEVELS = 127  # of an input: seven bits, so that no sum of two products overflows 16 bits
+WIDE = torch.cpu._is_vnni_supported()  # sums in 32 bits; older processors add two products in 16: inputs of seven bits
 SLACK = 1.001  # for the rounding of the bound itself
 CHUNK = 1_024  # tokens rounded at a time: they stay in the processor's cache
 BLOCK = 64  # tokens that are looked through together, and at most one of so many is asked for
+
+Floats = NDArray[np.float32]
+Places = NDArray[np.int64]
 
 
 class Shortlist:
@@ -34,29 +39,36 @@ class Shortlist:
         whole, steps, lengths, errors = rounded_rows(weight, filling)
         self.packed = pack_int8(whole, steps, self.bias)
         self.most_length, self.most_error = float(lengths.max()), float(errors.max())
+        self.table, self.shifts = weight.numpy(), self.bias.numpy()
 
     def __call__(self, x: Tensor) -> Candidates:
-        """(B, D) -> (B, K) each, in the order of the ids; where a row has fewer, the rest scores −∞."""
-        x = self.head.refine(x)
-        size, shift = SLACK * x.norm(dim=1, keepdim=True), SLACK * (x - _rounded(x)).norm(dim=1, keepdim=True)  # (B, 1)
-        rough = torch.ops.quantized.linear_dynamic(x, self.packed, True)  # (B, V)
-        doubt = size * self.most_error + shift * self.most_length  # (B, 1)
-        blocks = rough.view(len(x), -1, BLOCK)
-        highest = blocks.amax(2)  # of each block; as many scores as blocks are at least as high as the lowest of these
-        reached = highest.amax(1, keepdim=True) if self.best == 1 else highest.topk(self.best).values[:, -1:]
-        return self._exact(x, *_places(blocks, highest, reached - 2 * doubt))
+        """(B, D) -> (B, K) each, in the order of the ids; where a row has fewer, the rest scores −∞.
 
-    def _exact(self, x: Tensor, rows: Tensor, ids: Tensor) -> Candidates:
-        """Scores in float32 of tokens (N,) in their rows (N,)."""
-        scores = torch.linalg.vecdot(x[rows], self.head.weight[ids]) + self.bias[ids]
+        What follows the product is in NumPy: its calls are shorter, and after so large a product all of them are cold.
+        """
+        x = self.head.refine(x)
+        doubt = self._doubt(x).numpy()
+        rough = torch.ops.quantized.linear_dynamic(x, self.packed, not WIDE).view(len(x), -1, BLOCK)
+        highest = rough.amax(2).numpy()  # (B, blocks); as many scores as blocks are at least as high as the lowest one
+        reached = np.partition(highest, -self.best)[:, [-self.best]] if self.best > 1 else highest.max(1, keepdims=True)
+        return self._scored(x.numpy(), *_places(rough.numpy(), highest, reached - 2 * doubt))
+
+    def _doubt(self, x: Tensor) -> Tensor:
+        """How far a rough score of each row (B, D) may be from the exact one, at most. -> (B, 1)"""
+        moved = x - as_seen(x)
+        length, shift = torch.linalg.vector_norm(torch.stack([x, moved]), dim=2, keepdim=True)
+        return length * (SLACK * self.most_error) + shift * (SLACK * self.most_length)
+
+    def _scored(self, x: Floats, rows: Places, ids: Places) -> Candidates:
+        """Scores in float32 of tokens (N,) in their rows (N,), in the order of the rows."""
         if len(x) == 1:
-            return Candidates(scores[None], ids[None])
-        counts = rows.bincount(minlength=len(x))
-        places = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows]
-        widest = int(counts.max())
-        found = Candidates(x.new_full((len(x), widest), -torch.inf), rows.new_zeros(len(x), widest))
-        found.scores[rows, places], found.ids[rows, places] = scores, ids
-        return found
+            return Candidates(*map(torch.from_numpy, ((self.table[ids] @ x[0] + self.shifts[ids])[None], ids[None])))
+        scores = np.einsum("nd,nd->n", x[rows], self.table[ids]) + self.shifts[ids]
+        counts = np.bincount(rows, minlength=len(x))
+        within = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
+        found, named = np.full((len(x), counts.max()), -np.inf, np.float32), np.zeros((len(x), counts.max()), np.int64)
+        found[rows, within], named[rows, within] = scores, ids
+        return Candidates(torch.from_numpy(found), torch.from_numpy(named))
 
 
 def pays(head: VocabularyHead, best: int) -> bool:
@@ -93,19 +105,16 @@ def pack_int8(whole: Tensor, steps: Tensor, bias: Tensor) -> object:
         return torch.ops.quantized.linear_prepack(table, bias)
 
 
-def _rounded(x: Tensor) -> Tensor:
+def as_seen(x: Tensor) -> Tensor:
     """Each row as the int8 product sees it: all rows share a scale, which has a place for zero."""
-    low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
-    step = ((high - low) / LEVELS).clamp(min=1e-30)
-    zero = (-low / step).round()
-    return ((x / step).round() + zero).clamp(0, LEVELS).sub(zero) * step
+    return torch.quantize_per_tensor_dynamic(x, torch.quint8, not WIDE).dequantize()
 
 
-def _places(blocks: Tensor, highest: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
+def _places(rough: Floats, highest: Floats, least: Floats) -> tuple[Places, Places]:
     """Rows and ids of scores (B, blocks, BLOCK) that are at least as high as `least` (B, 1), in order.
 
     Few are, so only blocks whose highest score (B, blocks) is are looked through.
     """
-    rows, some = (highest >= least).nonzero(as_tuple=True)
-    found, within = (blocks[rows, some] >= least[rows]).nonzero(as_tuple=True)
-    return rows[found], some[found] * BLOCK + within
+    rows, blocks = np.nonzero(highest >= least)
+    found, within = np.nonzero(rough[rows, blocks] >= least[rows])
+    return rows[found], blocks[found] * BLOCK + within

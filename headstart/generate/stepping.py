@@ -4,6 +4,7 @@ A token costs so little that to call one module after the other takes most of th
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -33,38 +34,53 @@ class Stepper:
         self.body, self.heads, self.pre = body, body.shape.heads, body.shape.norm == "pre"
         self.activation = torch.relu if body.shape.activation == "relu" else F.gelu
         self.rotary = body.shape.positions == "rotary"
-        self.layers = [_layer(block) for block in body.blocks]
 
     def step(self, ids: Tensor, positions: Tensor, mask: Tensor | None, pasts: Sequence[GrowingPast]) -> Tensor:
         """Ids and positions (B,); `mask` (B, 1, 1, S) leaves padding out. -> (B, D)"""
-        x = self.body.embed(ids[:, None], positions[:, None])[:, 0]  # (B, D)
+        x = self.body.embed(ids, positions)  # (B, D)
         turn = angles(positions[:, None].float(), x.size(1) // self.heads) if self.rotary else None
-        for layer, past in zip(self.layers, pasts):
+        layers, x = (self.for_one, x[0]) if len(ids) == 1 else (self.for_some, x)  # (D,) or (B, D)
+        for layer, past in zip(layers, pasts):
             if self.pre:
                 x = x + self._attend(layer, layer.attention_norm(x), turn, mask, past)
                 x = x + layer.outer(self.activation(layer.inner(layer.feed_forward_norm(x))))
             else:
                 x = layer.attention_norm(x + self._attend(layer, x, turn, mask, past))
                 x = layer.feed_forward_norm(x + layer.outer(self.activation(layer.inner(x))))
-        return self.body.final_norm(x)
+        return self.body.final_norm(x).view(len(ids), -1)
 
     def _attend(self, layer: _Layer, x: Tensor, turn: Tensor | None, mask: Tensor | None, past: GrowingPast) -> Tensor:
-        new = layer.project(x).view(x.size(0), 3, self.heads, 1, -1).transpose(0, 1)  # (3, B, H, 1, K)
+        new = layer.project(x).view(-1, 3, self.heads, 1, x.size(-1) // self.heads).transpose(0, 1)  # (3, B, H, 1, K)
         if turn is not None:
             new = torch.cat([turned(new[:2], turn), new[2:]])
         q, (k, v) = new[0], past.add(new[1:])
         return layer.output(F.scaled_dot_product_attention(q, k, v, mask).view(x.shape))
 
+    @cached_property
+    def for_one(self) -> list[_Layer]:
+        return [_layer(block, _of_one) for block in self.body.blocks]
 
-def _layer(block: nn.Module) -> _Layer:
+    @cached_property
+    def for_some(self) -> list[_Layer]:
+        return [_layer(block, _of_some) for block in self.body.blocks]
+
+
+def _layer(block: nn.Module, product: Callable[[nn.Module], Product]) -> _Layer:
     names = ("attention.project", "attention.output", "feed_forward.inner", "feed_forward.outer")
     norms = ("attention_norm", "feed_forward_norm")
-    products = [_product(block.get_submodule(name)) for name in names]
+    products = [product(block.get_submodule(name)) for name in names]
     return _Layer(*products, *(_norm(block.get_submodule(name)) for name in norms))
 
 
-def _product(linear: nn.Module) -> Product:
-    """x Wᵀ + b, over a copy of the table that lies as the product of few rows wants it."""
+def _of_one(linear: nn.Module) -> Product:
+    """x Wᵀ + b of a vector."""
+    assert isinstance(linear, nn.Linear)
+    weight, bias = linear.weight, linear.bias
+    return lambda x: torch.addmv(bias, weight, x)
+
+
+def _of_some(linear: nn.Module) -> Product:
+    """x Wᵀ + b of a few rows, over a copy of the table that lies as this product wants it."""
     assert isinstance(linear, nn.Linear)
     weight, bias = linear.weight.t().contiguous(), linear.bias
     return lambda x: torch.addmm(bias, x, weight)

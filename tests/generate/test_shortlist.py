@@ -11,7 +11,7 @@ from torch import Tensor
 from headstart.checkpoint import build
 from headstart.generate import search
 from headstart.generate.choose import Sampling
-from headstart.generate.shortlist import Shortlist, _rounded, pays
+from headstart.generate.shortlist import WIDE, Shortlist, as_seen, pays
 from headstart.model.heads import VocabularyHead
 from headstart.model.init import initialise
 from headstart.model.models import LanguageModel
@@ -55,17 +55,17 @@ def test_the_best_are_always_on_the_list(seed: int, spread: float, best: int, ro
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["normal", "positive", "zero", "one large"]))
-def test_inputs_are_rounded_as_torch_rounds_them(seed: int, kind: str) -> None:
+def test_the_product_sees_inputs_as_the_bound_takes_them(seed: int, kind: str) -> None:
     head = head_of(seed, 0.0)
     x = torch.randn(3, SHAPE.width)
     x = {"normal": x, "positive": x.abs(), "zero": x * 0, "one large": x.index_fill(1, torch.tensor([2]), 50.0)}[kind]
     with torch.inference_mode():
         shortlist = Shortlist(head, (), 1)
-        rough = torch.ops.quantized.linear_dynamic(x, shortlist.packed, True)[:, : SHAPE.vocabulary]
+        rough = torch.ops.quantized.linear_dynamic(x, shortlist.packed, not WIDE)[:, : SHAPE.vocabulary]
         steps = head.weight.abs().amax(1, keepdim=True) / 127
         table = (head.weight / steps).round() * steps
         torch.testing.assert_close(
-            rough, _rounded(x) @ table.t() + shortlist.bias[: SHAPE.vocabulary], rtol=1e-4, atol=1e-4
+            rough, as_seen(x) @ table.t() + shortlist.bias[: SHAPE.vocabulary], rtol=1e-4, atol=1e-4
         )
 
 
