@@ -191,12 +191,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few seconds each: does everything run?")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
+    import torch
+
     seconds = 3.0 if given.quick else 60 * given.minutes
     context = multiprocessing.get_context("spawn")
     path = given.out / f"equal_minutes_{seconds / 60:g}.json"
     with tempfile.TemporaryDirectory() as name:
         texts = prepare(Path(name), QUICK if given.quick else Amounts(), given.corpus, given.lab)
-        found = {"minutes": seconds / 60, "quick": given.quick, "vocabulary": texts.tokenizer.size, "curves": {}}
+        found = {"minutes": seconds / 60, "quick": given.quick, "vocabulary": texts.tokenizer.size}
+        found |= {"threads": torch.get_num_threads(), "negatives": given.negatives, "curves": {}}
         for contender in given.of:
             answers = context.SimpleQueue()
             process = context.Process(target=train, args=(contender, texts, seconds, answers, given.negatives))

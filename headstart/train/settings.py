@@ -9,7 +9,7 @@ from headstart.train.device import Precision
 from headstart.train.optimiser import Decay
 
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
-MOST_DRAWN = 4_096
+MOST_DRAWN = 1_024
 FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 150  # of a fine-tuning that is told no number of epochs
 
 
@@ -44,7 +44,7 @@ class Training:
     accumulate: int = 1
     loss: Literal["exact", "sampled", "auto"] = "auto"  # auto: sampled where the vocabulary is large
     vectors: Literal["random", "counted"] = "counted"  # what the token vectors of a fresh model start from
-    negatives: int = 0  # tokens drawn for a sampled loss, beside the targets; 0: an eighth of all, at most 4,096
+    negatives: int = 0  # tokens drawn for a sampled loss, beside the targets; 0: an eighth of all, at most 1,024
     precision: Precision = "auto"
     evaluate_every: int = 0
     evaluate_tokens: int = 65_536  # held-out tokens read while training; all of them at the end
