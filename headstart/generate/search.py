@@ -55,9 +55,10 @@ class Rows:
         start = self.pasts[0].length if self.pasts else 0
         end = start + self.ids.size(1)
         if start and self.pasts and self.stepper:
-            seen = torch.arange(end, device=self.ids.device) >= self.padding[:, None] if self.padded else None  # (B, S)
-            mask = None if seen is None else padding_mask(seen)
-            return self.stepper.step(self.ids[:, 0], start - self.padding, mask, self.pasts)
+            if not self.padded:
+                return self.stepper.step(self.ids[:, 0], start, None, self.pasts)
+            seen = torch.arange(end, device=self.ids.device) >= self.padding[:, None]  # (B, S)
+            return self.stepper.step(self.ids[:, 0], start - self.padding, padding_mask(seen), self.pasts)
         if not self.padded:
             return self.body(self.ids, pasts=self.pasts)[:, -1]
         places = torch.arange(end, device=self.ids.device) - self.padding[:, None]  # (B, S)
@@ -105,7 +106,8 @@ def generate(
             raise CheckpointError(NOT_FINITE)
         if (written - 1) % LUCK == 0:
             luck = torch.stack([torch.rand(LUCK, generator=chance) for chance in chances])  # (all rows, LUCK)
-        chosen = choice(x, luck[live, (written - 1) % LUCK])
+        now = luck[:, (written - 1) % LUCK]
+        chosen = choice(x, now if len(live) == len(prompts) else now[live])
         going: list[int] = []
         for place, (row, id) in enumerate(zip(live, chosen.tolist())):
             stopped = _stopped(id, written, limits[row], tokens)

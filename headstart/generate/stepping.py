@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headstart.generate.past import GrowingPast
 from headstart.model.body import Body
-from headstart.model.positions import angles, turned
+from headstart.model.positions import Sinusoidal, angles, turned
 
 Product = Callable[[Tensor], Tensor]
 
@@ -35,10 +35,10 @@ class Stepper:
         self.activation = torch.relu if body.shape.activation == "relu" else F.gelu
         self.rotary = body.shape.positions == "rotary"
 
-    def step(self, ids: Tensor, positions: Tensor, mask: Tensor | None, pasts: Sequence[GrowingPast]) -> Tensor:
-        """Ids and positions (B,); `mask` (B, 1, 1, S) leaves padding out. -> (B, D)"""
-        x = self.body.embed(ids, positions)  # (B, D)
-        turn = angles(positions[:, None].float(), x.size(1) // self.heads) if self.rotary else None
+    def step(self, ids: Tensor, at: Tensor | int, mask: Tensor | None, pasts: Sequence[GrowingPast]) -> Tensor:
+        """Ids (B,), which stand at positions (B,) or all at one; `mask` (B, 1, 1, S) leaves padding out. -> (B, D)"""
+        x = self._embed(ids, at) if isinstance(at, int) else self.body.embed(ids, at)  # (B, D)
+        turn = self._turn(torch.as_tensor(at, device=x.device)) if self.rotary else None
         layers, x = (self.for_one, x[0]) if len(ids) == 1 else (self.for_some, x)  # (D,) or (B, D)
         for layer, past in zip(layers, pasts):
             if self.pre:
@@ -49,8 +49,24 @@ class Stepper:
                 x = layer.feed_forward_norm(x + layer.outer(self.activation(layer.inner(x))))
         return self.body.final_norm(x).view(len(ids), -1)
 
+    def _embed(self, ids: Tensor, at: int) -> Tensor:
+        """As the body does it, with the vector of the one position read once. -> (B, D)"""
+        body, place = self.body, self.body.positions
+        x = body.embedding.weight[ids] * body.scale
+        if isinstance(place, Sinusoidal) and at < len(place.table):
+            x = x + place.table[at]
+        elif place is not None:
+            x = x + place(torch.tensor([at], device=x.device))
+        if body.segments is not None:
+            x = x + body.segments.weight[0]
+        return body.embedding_norm(x)
+
+    def _turn(self, positions: Tensor) -> Tensor:
+        return angles(positions.view(-1, 1).float(), self.body.shape.width // self.heads)  # (B or 1, 1, K / 2)
+
     def _attend(self, layer: _Layer, x: Tensor, turn: Tensor | None, mask: Tensor | None, past: GrowingPast) -> Tensor:
-        new = layer.project(x).view(-1, 3, self.heads, 1, x.size(-1) // self.heads).transpose(0, 1)  # (3, B, H, 1, K)
+        rows = len(x) if x.dim() == 2 else 1
+        new = layer.project(x).view(rows, 3, self.heads, 1, -1).transpose(0, 1)  # (3, B, H, 1, K)
         if turn is not None:
             new = torch.cat([turned(new[:2], turn), new[2:]])
         q, (k, v) = new[0], past.add(new[1:])
