@@ -119,7 +119,7 @@ class _Hunt:
         scores = self._scores()  # (B k, V)
         if self.ids.size(2) == 1 and not scores.isfinite().all():
             raise CheckpointError("the model's scores are not finite numbers: its training failed, use another one")
-        total = scores.logsumexp(1, keepdim=True)
+        scores = torch.log_softmax(scores, 1)  # before anything is forbidden: probabilities are the model's own
         scores.index_fill_(1, self.forbidden, -torch.inf)
         over = (self.limits == self.ids.size(2)).repeat_interleave(self.how.beam)  # must end now
         if over.any():
@@ -127,7 +127,7 @@ class _Hunt:
             scores[over] = -torch.inf
             scores[:, EOS] = end
         top = scores.topk(min(most, scores.size(1)), dim=1)
-        sums = (top.values - total + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
+        sums = (top.values + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
         best = sums.topk(min(most, sums.size(1)), dim=1)
         return best.values, top.indices.view_as(sums).gather(1, best.indices), best.indices // top.indices.size(1)
 
