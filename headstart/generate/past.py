@@ -33,6 +33,9 @@ class GrowingPast(Past):
         if self.room is None:
             return
         room, spare = self.room, self.spare
+        if room.requires_grad:  # somebody learns through it: nothing may be written over
+            self.room = room[:, rows]
+            return
         if spare is None or spare.size(1) < len(rows) or spare.shape[2:] != room.shape[2:]:
             spare = room.new_empty(2, len(rows), *room.shape[2:])
         chosen = spare[:, : len(rows)]
