@@ -2,7 +2,7 @@
 
 python -m benchmarks.decoding RUN SOURCES [--beam 4] [--repeats 3]
 
-RUN is a translator that Marian's classes can hold: trained with -s model.norm=post. All rank by probability, without
+RUN is a translator that Marian's classes can hold: trained with --set model.norm=post. All rank by probability, without
 length penalty, so that all look for the same translation. Ours is also run without cache and batches, on every tenth
 sentence. All take turns. CTranslate2 is left out where it is not installed: pip install ctranslate2
 """
