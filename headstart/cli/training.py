@@ -146,6 +146,13 @@ def finetune(
     start: Annotated[str, typer.Option("--from", help="A pretrained run, or the word scratch.")],
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
     valid: Annotated[str, typer.Option(help="Rows to choose the epoch on; without it a part of TRAIN.")] = "",
+    unlabelled: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Texts without labels: a first model and TF-IDF guess them, and a second model learns from the "
+            "guesses too. Repeatable."
+        ),
+    ] = None,
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the training rows; by default more for fewer rows.")
     ] = None,
@@ -175,6 +182,8 @@ def finetune(
     A column text_b makes it a task on pairs of texts.
 
     Try: headstart finetune train.csv --from runs/lm --out runs/clf
+
+    With few labels and many texts like them: … --unlabelled reviews.txt
     """
     from dataclasses import asdict
 
@@ -201,6 +210,7 @@ def finetune(
             out,
             start=None if start == "scratch" else Path(start),
             settings=settings,
+            unlabelled=unlabelled or (),
             tokenizer=tokenizer,
             causal=not bidirectional,
             seed=seed,

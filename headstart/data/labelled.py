@@ -18,6 +18,7 @@ class LabelledBatch(Batch):
     """Right-padded ids (B, T); lengths, labels and the texts' own numbers (B).
 
     `segments` (B, T), only for pairs of texts, is 1 for the second; labels are IGNORED where there are none.
+    `shares` (B, C), only where some labels are guessed, says how likely each class is.
     """
 
     ids: Tensor
@@ -25,11 +26,13 @@ class LabelledBatch(Batch):
     labels: Tensor
     segments: Tensor | None
     rows: Tensor
+    shares: Tensor | None = None
 
 
 class LabelledTexts:
     """Without `labels`, texts to be labelled; with `second`, pairs of texts, but for those whose second is empty.
 
+    `shares` (N, C) are what a model learns in place of the labels, where it is unsure which of them are right.
     With `shuffle` other batches each epoch, for learning; without, the longest first, for evaluation.
     """
 
@@ -42,6 +45,7 @@ class LabelledTexts:
         pad: int,
         context: int,
         second: Sequence[Ids] = (),
+        shares: np.ndarray | None = None,
         keep: Keep = "start",
         bucketing: Bucketing = USUAL,
         shuffle: bool = True,
@@ -51,6 +55,8 @@ class LabelledTexts:
             raise DataError("there are no texts to put in batches")
         assert len(labels) in (0, len(ids)), "a label for each text"
         assert len(second) in (0, len(ids)), "a second text for each text"
+        assert shares is None or len(shares) == len(ids), "shares for each text"
+        self.shares = shares
         self.pairs, self.pad = bool(second), pad
         others = [b if len(b) else None for b in second] or [None] * len(ids)
         self.laid = [frame.lay(a, b, context, keep) for a, b in zip(ids, others)]
@@ -72,6 +78,7 @@ class LabelledTexts:
             labels=torch.from_numpy(self.labels[rows]),
             segments=self._segments(rows, ids.shape[1]) if self.pairs else None,
             rows=torch.tensor(rows),
+            shares=None if self.shares is None else torch.from_numpy(self.shares[rows]),
         )
 
     def waste(self, epoch: int) -> float:

@@ -1,7 +1,8 @@
 """The job behind `headstart finetune`: files in, a classifier out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from headstart.checkpoint import load
 from headstart.errors import DataError
@@ -10,8 +11,9 @@ from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.pretraining.second_phase import refuse_own_child
 from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.training import ignore
+from headstart.recipes.self_train import self_train
 from headstart.recipes.settings import Settings
-from headstart.text.readers import read_labelled
+from headstart.text.readers import Corpus, read_labelled
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
@@ -26,6 +28,7 @@ def finetune_files(
     *,
     start: Path | None,
     settings: Settings,
+    unlabelled: Sequence[str] = (),
     tokenizer: Path | None = None,
     causal: bool = True,
     seed: int = 0,
@@ -39,7 +42,7 @@ def finetune_files(
 ) -> FineTuned:
     """Without `valid`, a part of the training rows is held out to choose the epoch on.
 
-    Without `start`, the body is fresh, and `causal` or not.
+    Without `start`, the body is fresh, and `causal` or not. With `unlabelled` files it learns from guesses, too.
     """
     if start is not None:
         refuse_own_child(out, start)
@@ -58,26 +61,26 @@ def finetune_files(
         say(f"No --valid: {len(held):,} of {len(rows) + len(held):,} rows are held out to choose the epoch on.")
         if not held:
             raise DataError(f"{train}: too few rows to hold some out; give --valid FILE")
+    more = list(Corpus(unlabelled, settings.reading).documents()) if unlabelled else []
     cutter = _tokenizer(start, tokenizer, causal, rows, settings, say)
     if first and force and not resume:
         clear_run(out)
-    return finetune(
-        rows,
-        held,
-        start=start,
-        out=out,
-        settings=settings,
-        tokenizer=cutter,
-        labels=label_names(rows),
-        causal=causal,
-        seed=seed,
-        device=device,
-        resume=resume,
-        save_every=settings.train.save_every,
-        tensorboard=tensorboard,
-        watch=watch,
-        begin=begin,
-    )
+    how: dict[str, Any] = {
+        "start": start,
+        "out": out,
+        "settings": settings,
+        "tokenizer": cutter,
+        "labels": label_names(rows),
+        "causal": causal,
+        "seed": seed,
+        "device": device,
+        "resume": resume,
+        "save_every": settings.train.save_every,
+        "tensorboard": tensorboard,
+        "watch": watch,
+        "begin": begin,
+    }
+    return self_train(rows, held, more, say=say, **how) if unlabelled else finetune(rows, held, **how)
 
 
 def _tokenizer(

@@ -20,6 +20,7 @@ from headstart.evaluate.calibration import fit_temperature, softmax
 from headstart.evaluate.scores import score
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, Pooling
+from headstart.recipes.guess import Guessed
 from headstart.recipes.labels import hash_rows
 from headstart.recipes.predict import EVALUATION, encode, frame, logits_of
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
@@ -77,6 +78,7 @@ def finetune(
     settings: Settings,
     tokenizer: Tokenizer,
     labels: tuple[str, ...],
+    guessed: Guessed | None = None,
     causal: bool = True,
     seed: int = 0,
     device: str = "auto",
@@ -88,7 +90,8 @@ def finetune(
 ) -> FineTuned:
     """Fine-tune on `train`, choose the epoch on `valid`, calibrate there too.
 
-    No `start` means from scratch, in a body that is `causal` or looks both ways.
+    No `start` means from scratch, in a body that is `causal` or looks both ways. Texts whose labels are `guessed`
+    stand beside those of `train` in every epoch, which then has each row of `train` several times.
     """
     keep_freed_memory()
     workers = join_workers(device)
@@ -96,11 +99,14 @@ def finetune(
     model, ledger, card = _model(start, settings, tokenizer, labels, causal)
     model.to(workers.device)
     options = settings.finetune
-    texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True)
+    texts = _batches(train, tokenizer, labels, card, settings, seed, learns=True, guessed=guessed)
     held = _batches(valid, tokenizer, labels, card, settings, seed, learns=False)
     course, objective = Course(texts), ClassOfText(model, _weights(texts, labels) if options.class_weights else None)
     objective.to(workers.device)
-    ends = {course.end(epoch): epoch for epoch in range(1, options.epochs_for(len(train)) + 1)}
+    ends = {
+        course.end(epoch): epoch
+        for epoch in range(1, options.epochs_for(len(texts.labels), guessed=guessed is not None) + 1)
+    }
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
     blame = "finetune.scratch_rate" if start is None else "finetune.rate"
@@ -132,6 +138,7 @@ def finetune(
     )
     origin = {"seed": seed, "from": _hash(start), "tokenizer": tokenizer.hash, "labels": list(labels)}
     origin |= {"train": hash_rows(train), "valid": hash_rows(valid)}
+    origin |= {"guessed": guessed.hash} if guessed else {}
     elsewhere = ""
     with Lock(out) if workers.first else nullcontext():
         asked = {name: to_table(getattr(settings, name)) for name in ("model", "finetune")}
@@ -240,6 +247,7 @@ def _batches(
     seed: int,
     *,
     learns: bool,
+    guessed: Guessed | None = None,
 ) -> LabelledTexts:
     numbers = {label: number for number, label in enumerate(labels)}
     unknown = next((row for row in rows if row.label not in numbers), None)
@@ -248,14 +256,18 @@ def _batches(
             f"{unknown.source}:{unknown.line}: label {unknown.label!r} does not stand in the training data, "
             f"which has {', '.join(labels[:10])}"
         )
+    classes, shares = [numbers[row.label] for row in rows], None
+    if guessed is not None:
+        rows, classes, shares = guessed.beside(rows, classes, settings.finetune.repeats)
     ids, second = encode(rows, tokenizer)
     return LabelledTexts(
         ids,
-        [numbers[row.label] for row in rows],
+        classes,
         frame=frame(tokenizer, card.causal),
         pad=tokenizer.pad,
         context=card.shape.context,
         second=second,
+        shares=shares,
         keep=card.keep,
         bucketing=Bucketing(rows=settings.finetune.rows, budget=LONGEST_BATCH) if learns else EVALUATION,
         shuffle=learns,

@@ -66,7 +66,7 @@ class HiddenTokensAndNextSentence(nn.Module):
 
 
 class ClassOfText(nn.Module):
-    """Predict the label of a text; `weights` make rare classes count as much as common ones."""
+    """Predict the label of a text, or how likely each one is; `weights` make rare classes count as much as common."""
 
     def __init__(self, model: Classifier, weights: Tensor | None = None):
         super().__init__()
@@ -75,8 +75,11 @@ class ClassOfText(nn.Module):
         self.register_buffer("weights", weights, persistent=False)
 
     def forward(self, batch: Any) -> Tensor:
-        scores = self.model(batch.ids, batch.lengths, batch.segments)  # (B, C)
-        return F.cross_entropy(scores.float(), batch.labels, self.weights, reduction="sum")
+        scores = self.model(batch.ids, batch.lengths, batch.segments).float()  # (B, C)
+        if batch.shares is None:
+            return F.cross_entropy(scores, batch.labels, self.weights, reduction="sum")
+        asked = batch.labels >= 0
+        return F.cross_entropy(scores[asked], batch.shares[asked], self.weights, reduction="sum")
 
 
 def head_loss(head: VocabularyHead, x: Tensor, targets: Tensor, sampler: Sampler | None = None) -> Tensor:

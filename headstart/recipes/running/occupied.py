@@ -26,7 +26,17 @@ def refuse_cleared(out: Path, *read: Path | None) -> None:
 
 def clear_run(out: Path) -> None:
     """Make room for a fresh run; tokens stay, since they are built again only if something changed."""
-    for name in ("best", "last", "best.old", "last.old", "tokenizer", "source_tokenizer", "points", "tensorboard"):
+    for name in (
+        "best",
+        "last",
+        "best.old",
+        "last.old",
+        "tokenizer",
+        "source_tokenizer",
+        "points",
+        "tensorboard",
+        "teacher",
+    ):
         shutil.rmtree(out / name, ignore_errors=True)
-    for name in ("metrics.jsonl", "run.toml"):
+    for name in ("metrics.jsonl", "run.toml", "guesses.npy"):
         (out / name).unlink(missing_ok=True)

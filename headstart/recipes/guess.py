@@ -1,0 +1,76 @@
+"""Labels for texts that have none, guessed by a fine-tuned model and the classic baseline together."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from headstart.evaluate.baseline import CLASSICS, fit_classic, plain_text
+from headstart.recipes.labels import hash_rows
+from headstart.recipes.predict import predict_rows
+from headstart.text.guard.fingerprints import normalise
+from headstart.text.records import Document, Row
+
+
+@dataclass(frozen=True, eq=False)
+class Guessed:
+    """Texts without a label, and how likely each class is for each of them. (N, C), float32"""
+
+    rows: Sequence[Row]
+    shares: np.ndarray
+
+    @cached_property
+    def hash(self) -> str:
+        return hashlib.sha256(hash_rows(self.rows).encode() + self.shares.tobytes()).hexdigest()
+
+    def beside(
+        self, rows: Sequence[Row], classes: Sequence[int], repeats: int
+    ) -> tuple[list[Row], list[int], np.ndarray]:
+        """Labelled rows, `repeats` times, and the guessed ones: rows, their likeliest classes, how likely each is."""
+        sure = np.eye(self.shares.shape[1], dtype=np.float32)[list(classes)]
+        together = [*list(rows) * repeats, *self.rows]
+        return (
+            together,
+            [*list(classes) * repeats, *self.shares.argmax(1)],
+            np.concatenate([*[sure] * repeats, self.shares]),
+        )
+
+
+def without_known(texts: Sequence[Document], *known: Sequence[Row]) -> list[Row]:
+    """Each text once, as a row without a label; those that stand among the `known` rows are left out."""
+    seen = {normalise(row.text) for rows in known for row in rows}
+    found = []
+    for text in texts:
+        if (form := normalise(text.text)) not in seen:
+            seen.add(form)
+            found.append(Row(text.text, text.source, text.line, text.pieces))
+    return found
+
+
+def guess(
+    teacher: Path,
+    texts: Sequence[Row],
+    train: Sequence[Row],
+    valid: Sequence[Row],
+    labels: tuple[str, ...],
+    device: str,
+) -> Guessed:
+    """The mean of two calibrated opinions: the model in `teacher`, and TF-IDF with logistic regression.
+
+    They read differently, one the order of words and the other every word and ending, and err on different texts.
+    """
+    numbers = {label: number for number, label in enumerate(labels)}
+    classic = fit_classic(
+        CLASSICS[-1],
+        [plain_text(row) for row in train],
+        np.array([numbers[row.label] for row in train]),
+        [plain_text(row) for row in valid],
+        np.array([numbers[row.label] for row in valid]),
+        len(labels),
+    )
+    counted = classic.probabilities([plain_text(row) for row in texts])
+    read = np.array([prediction.scores for prediction in predict_rows(teacher, texts, device)])
+    return Guessed(texts, ((counted + read) / 2).astype(np.float32))
