@@ -11,6 +11,7 @@ from headstart.train.optimiser import Decay
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
 MOST_DRAWN = 1_024
 FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 150  # of a fine-tuning that is told no number of epochs
+FEWEST_STEPS_WITH_GUESSES = 1_000  # of one that learns from guessed labels too; one epoch, where that is enough
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class Training:
 class FineTuning:
     """How a body learns labels. `layer_decay` below 1 lets lower layers learn more slowly."""
 
-    epochs: int = 0  # passes over the labelled rows; 0: four, or as many as 150 steps need; beside guesses two
+    epochs: int = 0  # passes over the rows; 0: four, or as many as 150 steps need (with guesses one, or 1,000 steps)
     rows: int = 16
     rate: float = 3e-4
     scratch_rate: float = 3e-4
@@ -95,8 +96,8 @@ class FineTuning:
 
     def epochs_for(self, texts: int, *, guessed: bool = False) -> int:
         """Few texts are gone over more often: a body needs some steps, however few teach it."""
-        enough = math.ceil(FEWEST_STEPS / math.ceil(texts / self.rows))
-        fewest = FEWEST_EPOCHS if not guessed else FEWEST_EPOCHS // 2
+        fewest, steps = (1, FEWEST_STEPS_WITH_GUESSES) if guessed else (FEWEST_EPOCHS, FEWEST_STEPS)
+        enough = math.ceil(steps / math.ceil(texts / self.rows))
         return self.epochs or min(max(fewest, enough), MOST_EPOCHS)
 
 
