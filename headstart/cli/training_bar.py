@@ -29,7 +29,10 @@ class TrainingBar:
             self.rich.stop()
 
     def begin(self, steps: int, done: int = 0) -> None:
-        self.steps = steps
+        """A job of two trainings calls it twice."""
+        if self.rich is not None:
+            self.rich.stop()
+        self.steps, self.loss, self.scores = steps, float("nan"), ""
         if sys.stderr.isatty() and not self.quiet:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -103,10 +103,8 @@ def finetune(
     held = _batches(valid, tokenizer, labels, card, settings, seed, learns=False)
     course, objective = Course(texts), ClassOfText(model, _weights(texts, labels) if options.class_weights else None)
     objective.to(workers.device)
-    ends = {
-        course.end(epoch): epoch
-        for epoch in range(1, options.epochs_for(len(texts.labels), guessed=guessed is not None) + 1)
-    }
+    epochs = options.epochs_with_guesses(len(texts.labels)) if guessed else options.epochs_for(len(train))
+    ends = {course.end(epoch): epoch for epoch in range(1, epochs + 1)}
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
     blame = "finetune.scratch_rate" if start is None else "finetune.rate"

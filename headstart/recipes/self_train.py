@@ -42,7 +42,8 @@ def self_train(
     say(f"Teacher: fine-tuned on {len(train):,} labels.")
     finetune(train, valid, out=out / TEACHER, labels=labels, device=device, **how)
     guessed = _guessed(out, texts, train, valid, labels, device, say)
-    say(f"Student: {len(texts):,} guessed and {len(train):,} true labels.")
+    guessed = guessed.surest(how["settings"].finetune.surest)
+    say(f"Student: the {len(guessed.rows):,} surest guesses and {len(train):,} true labels.")
     return finetune(train, valid, guessed=guessed, out=out, labels=labels, device=device, **how)
 
 

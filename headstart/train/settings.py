@@ -70,7 +70,7 @@ class Training:
 class FineTuning:
     """How a body learns labels. `layer_decay` below 1 lets lower layers learn more slowly."""
 
-    epochs: int = 0  # passes over the rows; 0: four, or as many as 150 steps need (with guesses one, or 1,000 steps)
+    epochs: int = 0  # passes over the labelled rows; 0: four, or as many as 150 steps need, at most 40
     rows: int = 16
     rate: float = 3e-4
     scratch_rate: float = 3e-4
@@ -85,20 +85,27 @@ class FineTuning:
     keep: Keep = "both"
     class_weights: bool = False
     patience: int = 0
-    repeats: int = 2  # how often a labelled row stands in an epoch beside texts with guessed labels
+    guessed_epochs: int = 0  # passes over texts with guessed labels; 0: one, or as many as 1,000 steps need
+    surest: float = 0.7  # share of the guesses that is learnt from: an unsure one teaches to be unsure
+    repeats: int = 2  # how often a labelled row stands in such a pass
     holdout: float = 0.2  # share of the training rows held out where no validation file is given
 
     def __post_init__(self) -> None:
-        if self.epochs < 0 or min(self.rows, self.repeats) < 1 or not self.rate > 0 or not self.scratch_rate > 0:
-            raise ValueError("epochs must not be below 0, rows and repeats at least 1, rates above 0")
+        if min(self.epochs, self.guessed_epochs) < 0 or min(self.rows, self.repeats) < 1:
+            raise ValueError("epochs must not be below 0, rows and repeats at least 1")
+        if not min(self.rate, self.scratch_rate) > 0 or not 0 < self.surest <= 1:
+            raise ValueError("rates must be above 0, surest must lie in (0, 1]")
         if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
             raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
 
-    def epochs_for(self, texts: int, *, guessed: bool = False) -> int:
-        """Few texts are gone over more often: a body needs some steps, however few teach it."""
-        fewest, steps = (1, FEWEST_STEPS_WITH_GUESSES) if guessed else (FEWEST_EPOCHS, FEWEST_STEPS)
-        enough = math.ceil(steps / math.ceil(texts / self.rows))
-        return self.epochs or min(max(fewest, enough), MOST_EPOCHS)
+    def epochs_for(self, labels: int) -> int:
+        """Few labels are gone over more often: a body needs some steps, however few texts teach it."""
+        enough = math.ceil(FEWEST_STEPS / math.ceil(labels / self.rows))
+        return self.epochs or min(max(FEWEST_EPOCHS, enough), MOST_EPOCHS)
+
+    def epochs_with_guesses(self, texts: int) -> int:
+        enough = math.ceil(FEWEST_STEPS_WITH_GUESSES / math.ceil(texts / self.rows))
+        return self.guessed_epochs or min(enough, MOST_EPOCHS)
 
 
 @dataclass(frozen=True, kw_only=True)

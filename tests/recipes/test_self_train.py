@@ -121,6 +121,13 @@ def test_a_text_stands_once_and_not_beside_its_label() -> None:
     assert [row.text for row in without_known(texts, [Row("a dog", "g", 1, label="x")])] == ["A cat", "a bird"]
 
 
+def test_the_surest_guesses_are_learnt_from_and_sharpened() -> None:
+    shares = np.array([[0.5, 0.5], [0.1, 0.9], [0.6, 0.4], [0.8, 0.2]], np.float32)
+    kept = Guessed([Row(text, "f", 1) for text in "abcd"], shares).surest(0.5)
+    assert [row.text for row in kept.rows] == ["b", "d"]
+    np.testing.assert_allclose(kept.shares, [[0.01 / 0.82, 0.81 / 0.82], [0.64 / 0.68, 0.04 / 0.68]], rtol=1e-5)
+
+
 def test_the_loss_is_torch_s_and_a_worker_without_rows_adds_nothing() -> None:
     torch.manual_seed(0)
     model = Classifier(Body(small(), causal=False), 3, pooling="mean").eval()
