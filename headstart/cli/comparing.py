@@ -30,6 +30,10 @@ def compare(
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the training rows; by default more for fewer rows.")
     ] = None,
+    unlabelled: Annotated[
+        list[str] | None,
+        typer.Option(help="Texts without labels, which both models guess and learn from, too. Repeatable."),
+    ] = None,
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="The pretraining text, to look for test texts in it, if the run kept no tokens. Repeatable."),
@@ -74,6 +78,7 @@ def compare(
         seeds=tuple(range(seed, seed + seeds)),
         label_counts=label_counts_of(label_counts),
         corpus=tuple(corpus or ()),
+        unlabelled=tuple(unlabelled or ()),
         device=device,
         jobs=jobs,
         command=shlex.join(["headstart", *(word for word in sys.argv[1:] if word not in ("--resume", "--force"))]),

@@ -80,7 +80,7 @@ def finetune_files(
         "watch": watch,
         "begin": begin,
     }
-    return self_train(rows, held, more, say=say, **how) if unlabelled else finetune(rows, held, **how)
+    return self_train(rows, held, unlabelled=more, say=say, **how) if unlabelled else finetune(rows, held, **how)
 
 
 def _tokenizer(

@@ -23,8 +23,8 @@ GUESSES, TEACHER = "guesses.npy", "teacher"
 def self_train(
     train: Sequence[Row],
     valid: Sequence[Row],
-    unlabelled: Sequence[Document],
     *,
+    unlabelled: Sequence[Document],
     out: Path,
     labels: tuple[str, ...],
     device: str,

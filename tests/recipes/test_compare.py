@@ -253,3 +253,27 @@ def test_torchrun_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ConfigError, match="without torchrun"):
         compare(asked, tools=PRETENDED)
     assert not asked.out.exists()
+
+
+def test_unlabelled_texts_are_guessed_in_every_neural_arm_and_never_those_of_the_test(tmp_path: Path) -> None:
+    asked = request(tmp_path, seeds=(0,), label_counts=())
+    more = [*reviews(30, 7), *map(json.loads, Path(asked.test).read_text("utf-8").splitlines()[:10])]
+    files = (write_rows(tmp_path / "more.jsonl", [{"text": row["text"]} for row in more]),)
+    given: dict[str, list[str]] = {}
+
+    def pretend_to_self_train(*rows: Sequence[Row], unlabelled: Sequence[Row], out: Path, **how: Any) -> FineTuned:
+        given[out.name] = [row.text for row in unlabelled]
+        (out / "teacher").mkdir(parents=True)
+        return pretend_to_train(*rows, out=out, **how)
+
+    tools = replace(PRETENDED, self_train=pretend_to_self_train)
+    scores = compare(replace(asked, unlabelled=files), tools=tools).scores
+    assert set(given) == {"pretrained-seed-0", "scratch-seed-0"}
+    assert all(texts == [row["text"] for row in more[:30]] for texts in given.values())
+    assert any("guessed for 30 unlabelled texts" in sentence for sentence in scores["leaks"]["sentences"])
+    assert not (tmp_path / "cmp" / "arms" / "scratch-seed-0" / "teacher").exists()
+    with pytest.raises(RunError, match="unlabelled was"):
+        compare(asked, resume=True, tools=tools)
+    only_test = replace(asked, unlabelled=(asked.test,), out=tmp_path / "other")
+    with pytest.raises(DataError, match="every text of it stands in"):
+        compare(only_test, tools=tools)

@@ -17,6 +17,8 @@ from headstart.recipes.comparing.arms import INPUTS, RESULT, Arm, Start, Table, 
 from headstart.recipes.comparing.plan import Bench, Contest
 from headstart.recipes.finetune import FineTuned, finetune
 from headstart.recipes.predict import Prediction, predict_rows
+from headstart.recipes.running.training import ignore
+from headstart.recipes.self_train import TEACHER, self_train
 from headstart.text.records import Row
 
 
@@ -39,9 +41,10 @@ class Unseen:
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """The two jobs that a comparison leaves to others; tests put others in their place."""
+    """The jobs that a comparison leaves to others; tests put others in their place."""
 
     finetune: Callable[..., FineTuned] = finetune
+    self_train: Callable[..., FineTuned] = self_train
     predict: Callable[[Path, Sequence[Row], str], list[Prediction]] = predict_rows
 
 
@@ -52,14 +55,15 @@ def train_arm(arm: Arm, bench: Bench, contest: Contest, progress: Progress, tool
     start = arm.start
     result = _finetune(arm, start, bench, contest, progress, tools) if start else _fit(arm, bench).result
     write_json(folder / RESULT, result)
-    for state in ("last", "last.old"):
+    for state in ("last", "last.old", TEACHER):
         shutil.rmtree(folder / state, ignore_errors=True)
 
 
 def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: Progress, tools: Tools) -> Table:
     options = replace(bench.settings.finetune, epochs=arm.epochs)
     settings = replace(bench.settings, model=start.card.shape, finetune=options)
-    done = tools.finetune(
+    more = {"unlabelled": bench.unlabelled, "say": ignore} if bench.unlabelled else {}
+    done = (tools.self_train if more else tools.finetune)(
         [bench.train[row] for row in arm.rows],
         bench.valid,
         start=start.run,
@@ -73,6 +77,7 @@ def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: 
         resume=True,
         watch=progress.watch,
         begin=progress.begin,
+        **more,
     )
     best = next(epoch for epoch in done.epochs if epoch.number == done.best)
     return {

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from headstart.evaluate.baseline import CLASSICS, STRENGTHS
 from headstart.evaluate.subsets import nested_order
 from headstart.recipes.comparing.arms import Arm, Start
 from headstart.recipes.comparing.leaks import Leaks, find_leaks, pretraining_text
+from headstart.recipes.guess import without_known
 from headstart.recipes.labels import hash_rows, label_names
 from headstart.recipes.settings import Settings
-from headstart.text.readers import read_labelled, read_rows
+from headstart.text.readers import Corpus, read_labelled, read_rows
 from headstart.text.records import Document, Reading, Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.settings import FineTuning
@@ -36,6 +38,7 @@ class Contest:
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     label_counts: tuple[int, ...] = ()
     corpus: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()  # texts whose labels every model may guess and learn from
     device: str = "auto"
     jobs: int = 1  # arms to train at once; 0: as many as there are cores
     command: str = ""
@@ -63,6 +66,7 @@ class Parts:
     test: list[Row]
     labels: tuple[str, ...]
     leaks: Leaks
+    unlabelled: Sequence[Row] = ()
 
     def numbers(self, rows: Sequence[Row]) -> np.ndarray:
         known = {label: number for number, label in enumerate(self.labels)}
@@ -81,6 +85,11 @@ class Bench(Parts):
     def card(self) -> Card:
         """Of the first system, whose shape the others share."""
         return self.starts[0].card
+
+    @cached_property
+    def guessing(self) -> dict[str, str]:
+        """What an arm depends on, where labels are guessed."""
+        return {"unlabelled": hash_rows(self.unlabelled)} if self.unlabelled else {}
 
 
 def prepare(request: Request, say: Callable[[str], None]) -> Bench:
@@ -109,9 +118,23 @@ def read_parts(contest: Contest, corpus: Iterator[Document] | None, searched: st
     _refuse_strangers(valid, labels)
     fewer_labels(contest, len(train), len(labels))
     leaks = find_leaks(train, valid, test, corpus, searched)
+    unlabelled = _more_texts(contest, test)
+    if unlabelled:
+        sentence = f"models also learn from labels guessed for {len(unlabelled):,} unlabelled texts, none of the test"
+        leaks = replace(leaks, sentences=(*leaks.sentences, sentence))
     for sentence in leaks.sentences:
         say(f"Data: {sentence}.")
-    return Parts(train=train, valid=valid, test=test, labels=labels, leaks=leaks)
+    return Parts(train=train, valid=valid, test=test, labels=labels, leaks=leaks, unlabelled=unlabelled)
+
+
+def _more_texts(contest: Contest, test: Sequence[Row]) -> list[Row]:
+    """The unlabelled texts; one that stands in the test is left out, so that no guess is made of it."""
+    if not contest.unlabelled:
+        return []
+    found = without_known(list(Corpus(contest.unlabelled, contest.settings.reading).documents()), test)
+    if not found:
+        raise DataError(f"--unlabelled {contest.unlabelled[0]}: every text of it stands in {contest.test}")
+    return found
 
 
 def without_labels(spec: str, reading: Reading) -> Iterator[Row]:
@@ -159,6 +182,7 @@ def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows:
         sections = {"model": to_table(start.card.shape), "finetune": to_table(bench.settings.finetune)}
         sections["finetune"]["epochs"] = epochs
         inputs |= {**sections, "seed": seed, "from": start.parent, "tokenizer": bench.tokenizer.hash}
+        inputs |= bench.guessing
     else:
         kind = next(kind for kind in CLASSICS if kind.name == system)
         inputs |= {"pieces": list(kind.pieces), "strengths": list(STRENGTHS)}

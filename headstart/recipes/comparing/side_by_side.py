@@ -169,15 +169,16 @@ class _Shares:
 class _Tell:
     """In a worker: what it says of its training. Where it is asked to stop, it does so as at a Ctrl-C."""
 
-    def __init__(self, number: int, pipe: Connection):
-        self.number, self.pipe, self.steps = number, pipe, 1
+    def __init__(self, number: int, pipe: Connection, trainings: int):
+        self.number, self.pipe, self.trainings, self.begun, self.steps = number, pipe, trainings, 0, 1
 
     def begin(self, steps: int, done: int) -> None:
-        self.steps = max(1, steps)
+        self.begun, self.steps = self.begun + 1, max(1, steps)
 
     def watch(self, event: Any) -> None:
         if isinstance(event, Step):
-            self.pipe.send(("step", self.number, (event.number / self.steps, event)))
+            share = (self.begun - 1 + event.number / self.steps) / self.trainings
+            self.pipe.send(("step", self.number, (share, event)))
             if self.pipe.poll():
                 raise KeyboardInterrupt
 
@@ -198,7 +199,8 @@ def _train(
     number: int, pipe: Connection, bench: Bench, contest: Contest, arm: Arm, tools: Tools
 ) -> tuple[str, int, Exception | None]:
     try:
-        train_arm(arm, bench, contest, _Tell(number, pipe), tools)
+        tell = _Tell(number, pipe, trainings=2 if bench.unlabelled else 1)  # a teacher before the student
+        train_arm(arm, bench, contest, tell, tools)
     except KeyboardInterrupt:
         return "stopped", number, None
     except HeadstartError as problem:
