@@ -30,7 +30,7 @@ from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.course import Course
 from headstart.train.dead import constant_warning, refuse_overflow
-from headstart.train.device import join_workers
+from headstart.train.device import join_workers, resolve_precision
 from headstart.train.journal import Journal
 from headstart.train.keeping import Memory
 from headstart.train.lock import Lock
@@ -129,6 +129,7 @@ def finetune(
         patience=options.patience,
         seed=seed,
         clip=options.clip,
+        precision=resolve_precision(options.precision, workers.device, card.shape.width),
         tensorboard=tensorboard,
         see=lambda step: refuse_overflow(step.number, step.loss, step.norm, blame),
         watch=record.step,

@@ -157,7 +157,7 @@ def _train(
     windows = objective.windows(store.train, scene.settings.data, scene.tokenizer, seed)
     sampler = _sampler(scene)
     course, loss, held_out = Course(windows), objective.loss(model, sampler), scene.held_out(model)
-    precision = resolve_precision(train.precision, workers.device)
+    precision = resolve_precision(train.precision, workers.device, shape.width)
     asked = {**to_table(scene.settings), "stop": vars(stop)}
     origin = {"objective": objective.name, "seed": seed, "from": scene.parent or "scratch"}
     origin |= {"tokenizer": scene.tokenizer.hash, "corpus": store.card.corpus}

@@ -133,7 +133,7 @@ def _train(
     options = scene.settings.translator
     texts, validation = _batches(scene, seed), scene.validation(options.bleu_sentences)
     course, objective = Course(texts), NextWord(model, options.smoothing)
-    precision = resolve_precision(train.precision, workers.device)
+    precision = resolve_precision(train.precision, workers.device, scene.card.shape.width)
     steps, every = _plan(scene, objective, course, validation, stop, seed, resume, precision, say)
     points = Points(out / "points", options.average, options.average_of)
     better = 1 if options.choice == "bleu" else -1

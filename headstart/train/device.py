@@ -9,8 +9,10 @@ import torch
 import torch.distributed as dist
 
 from headstart.errors import ConfigError
+from headstart.train.products import quicken_products
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
+WIDE = 128  # of a body, from which on a processor gains more by half precision than the casts cost (docs/LOG.md)
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,19 @@ def refuse_workers(job: str) -> None:
 
 
 def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda", local_rank % torch.cuda.device_count())
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    device = _best_device(local_rank) if name == "auto" else _named_device(name)
+    if device.type == "cpu":
+        quicken_products()
+    return device
+
+
+def _best_device(local_rank: int) -> torch.device:
+    if torch.cuda.is_available():
+        return torch.device("cuda", local_rank % torch.cuda.device_count())
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _named_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)
@@ -70,13 +81,21 @@ def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
     return device
 
 
-def resolve_precision(precision: Precision, device: torch.device) -> Literal["float32", "bfloat16", "float16"]:
-    """`auto`: half precision only where the device computes it faster than float32."""
+def resolve_precision(
+    precision: Precision, device: torch.device, width: int
+) -> Literal["float32", "bfloat16", "float16"]:
+    """`auto`: half precision only where the device computes a body of that width faster than in float32."""
     if precision != "auto":
         return precision
     if device.type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
-    return "float32"
+    return "bfloat16" if device.type == "cpu" and width >= WIDE and multiplies_bfloat16() else "float32"
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether this processor has instructions for it; without them it would be many times slower than float32."""
+    can = torch.cpu.get_capabilities()
+    return bool(can.get("avx512_bf16") or can.get("amx_bf16"))
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:

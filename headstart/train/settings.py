@@ -84,6 +84,7 @@ class FineTuning:
     pooling: Literal["auto", "last", "first", "mean"] = "auto"
     keep: Keep = "both"
     class_weights: bool = False
+    precision: Precision = "auto"
     patience: int = 0
     guessed_epochs: int = 0  # passes over texts with guessed labels; 0: one, or as many as 1,000 steps need
     surest: float = 0.7  # share of the guesses that is learnt from: an unsure one teaches to be unsure

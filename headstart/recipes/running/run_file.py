@@ -9,6 +9,7 @@ import tomli_w
 import torch
 
 from headstart.errors import RunError
+from headstart.train.device import multiplies_bfloat16
 
 RUN_FILE = "run.toml"
 
@@ -18,6 +19,7 @@ def machine() -> dict[str, Any]:
     return {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
+        "bfloat16": multiplies_bfloat16(),
         "workers": int(os.environ.get("WORLD_SIZE", 1)),
     }
 
