@@ -38,23 +38,43 @@ CLASSICS = (
 
 
 @dataclass(frozen=True, eq=False)
+class Regressed:
+    """A logistic regression; `valid` (N, C) are its calibrated probabilities of the validation texts."""
+
+    strength: float
+    temperature: float
+    valid: np.ndarray = field(repr=False)
+    regression: Any = field(repr=False)
+
+    def probabilities(self, counted: Any) -> np.ndarray:
+        """(N, C), calibrated."""
+        return retemper(_spread(self.regression, counted, self.valid.shape[1]), self.temperature)
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """A baseline that has read its training texts. `seconds` covers the texts' pieces and every strength tried."""
 
     kind: Classic
-    strength: float
-    temperature: float
     seconds: float
-    valid: np.ndarray = field(repr=False)  # (N, C) probabilities of the validation texts
     shares: np.ndarray = field(repr=False)  # (C,) how common each class is in training
+    valid: np.ndarray = field(repr=False)  # (N, C) probabilities of the validation texts
     vectorizer: Any = field(default=None, repr=False)
-    regression: Any = field(default=None, repr=False)
+    found: Regressed | None = None
+
+    @property
+    def strength(self) -> float:
+        return self.found.strength if self.found else 0.0
+
+    @property
+    def temperature(self) -> float:
+        return self.found.temperature if self.found else 1.0
 
     def probabilities(self, texts: Sequence[str]) -> np.ndarray:
         """(N, C), calibrated."""
-        if self.regression is None:
+        if self.found is None:
             return np.tile(self.shares, (len(texts), 1))
-        return retemper(_spread(self.regression, self.vectorizer.transform(texts), len(self.shares)), self.temperature)
+        return self.found.probabilities(self.vectorizer.transform(texts))
 
 
 def fit_classic(
@@ -71,9 +91,21 @@ def fit_classic(
     shares = np.bincount(labels, minlength=classes) / len(labels)
     if not kind.pieces:
         valid = np.tile(shares, (len(valid_texts), 1))
-        return Fitted(kind, 0.0, 1.0, time.perf_counter() - start, valid, shares)
+        return Fitted(kind, time.perf_counter() - start, shares, valid)
     vectorizer, counted = _count_pieces(kind, texts)
-    valid_counted = vectorizer.transform(valid_texts)
+    found = regress(counted, labels, vectorizer.transform(valid_texts), valid_labels, classes, strengths)
+    return Fitted(kind, time.perf_counter() - start, shares, found.valid, vectorizer, found)
+
+
+def regress(
+    counted: Any,
+    labels: np.ndarray,
+    valid_counted: Any,
+    valid_labels: np.ndarray,
+    classes: int,
+    strengths: Sequence[float],
+) -> Regressed:
+    """Fit on numbers for each training text; strength and temperature are chosen on the validation texts."""
     tries = []
     for strength in strengths:
         regression = LogisticRegression(C=strength, solver="lbfgs", max_iter=1000).fit(counted, labels)
@@ -82,9 +114,7 @@ def fit_classic(
         tries.append((right, -log_loss(valid_labels, valid), strength, regression, valid))
     _, _, strength, regression, valid = max(tries, key=lambda each: each[:2])
     temperature = fit_temperature(valid_labels, np.log(np.clip(valid, LEAST, 1.0)))
-    valid = retemper(valid, temperature)
-    seconds = time.perf_counter() - start
-    return Fitted(kind, strength, temperature, seconds, valid, shares, vectorizer, regression)
+    return Regressed(strength, temperature, retemper(valid, temperature), regression)
 
 
 def plain_text(row: Row) -> str:

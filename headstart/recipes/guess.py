@@ -1,4 +1,4 @@
-"""Labels for texts that have none, guessed by a fine-tuned model and the classic baseline together."""
+"""Labels for texts that have none, guessed by a fine-tuned model and two classic ones together."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from headstart.evaluate.baseline import CLASSICS, fit_classic, plain_text
+from headstart.evaluate.company import fit_company
 from headstart.recipes.labels import hash_rows
-from headstart.recipes.predict import predict_rows
+from headstart.recipes.predict import load_classifier, predict_rows
 from headstart.text.guard.fingerprints import normalise
 from headstart.text.records import Document, Row
 
@@ -64,19 +65,30 @@ def guess(
     labels: tuple[str, ...],
     device: str,
 ) -> Guessed:
-    """The mean of two calibrated opinions: the model in `teacher`, and TF-IDF with logistic regression.
+    """The mean of three calibrated opinions: the model in `teacher`, TF-IDF, and the company that tokens keep.
 
-    They read differently, one the order of words and the other every word and ending, and err on different texts.
+    One reads the order of words, one every word and ending, one knows words that no label names: they err on
+    different texts.
     """
     numbers = {label: number for number, label in enumerate(labels)}
-    classic = fit_classic(
-        CLASSICS[-1],
-        [plain_text(row) for row in train],
-        np.array([numbers[row.label] for row in train]),
-        [plain_text(row) for row in valid],
-        np.array([numbers[row.label] for row in valid]),
+    parts, truth = (train, valid), [np.array([numbers[row.label] for row in part]) for part in (train, valid)]
+    plain = [[plain_text(row) for row in part] for part in parts]
+    classic = fit_classic(CLASSICS[-1], plain[0], truth[0], plain[1], truth[1], len(labels))
+    tokenizer = load_classifier(teacher).tokenizer
+    ids, of_texts = [tokenizer.encode_documents(part) for part in parts], tokenizer.encode_documents(texts)
+    company = fit_company(
+        [*of_texts, *ids[0]],
+        ids[0],
+        truth[0],
+        ids[1],
+        truth[1],
         len(labels),
+        vocabulary=tokenizer.size,
+        specials=tokenizer.specials,
     )
-    counted = classic.probabilities([plain_text(row) for row in texts])
-    read = np.array([prediction.scores for prediction in predict_rows(teacher, texts, device)])
-    return Guessed(texts, ((counted + read) / 2).astype(np.float32))
+    opinions = [
+        classic.probabilities([plain_text(row) for row in texts]),
+        company.probabilities(of_texts),
+        np.array([prediction.scores for prediction in predict_rows(teacher, texts, device)]),
+    ]
+    return Guessed(texts, np.mean(opinions, axis=0).astype(np.float32))
