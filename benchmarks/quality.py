@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headstart.evaluate.baseline import CLASSICS, fit_classic, plain_text
+from headstart.evaluate.baseline import fit_strongest, plain_text
 from headstart.evaluate.significance import accuracy_interval, paired
 from headstart.recipes.comparing.leaks import find_leaks
 from headstart.recipes.predict import load_classifier, predict_rows
@@ -28,11 +28,8 @@ def right_answers(runs: list[Path], rows: list[Row]) -> np.ndarray:
 
 def right_baseline(train: list[Row], valid: list[Row], rows: list[Row], labels: tuple[str, ...]) -> np.ndarray:
     """(1, N): the same of TF-IDF words + characters, its strength chosen on validation."""
-    numbers = {label: number for number, label in enumerate(labels)}
-    texts = [[plain_text(row) for row in part] for part in (train, valid, rows)]
-    truth = [np.array([numbers[row.label] for row in part]) for part in (train, valid, rows)]
-    fitted = fit_classic(CLASSICS[-1], texts[0], truth[0], texts[1], truth[1], len(labels))
-    return (fitted.probabilities(texts[2]).argmax(1) == truth[2])[None]
+    said = fit_strongest(train, valid, labels).probabilities([plain_text(row) for row in rows]).argmax(1)
+    return np.array([[labels[number] == row.label for number, row in zip(said, rows)]])
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ class Card:
     pooling: Pooling = "last"
     labels: tuple[str, ...] = ()
     temperature: float = 1.0
+    baseline: bool = False  # a classifier's predictions are the mean of its own and of the baseline saved beside it
     keep: Literal["start", "end", "both"] = "start"  # of a text that is longer than the context
     tokenizer: str = ""
     source_tokenizer: str = ""  # of a translator that reads with another one than it writes with

@@ -149,10 +149,16 @@ def finetune(
     unlabelled: Annotated[
         list[str] | None,
         typer.Option(
-            help="Texts without labels: a first model and TF-IDF guess them, and a second model learns from the "
-            "guesses too. Repeatable."
+            help="Texts without labels: a first model, TF-IDF and counted token vectors guess them, and a second model "
+            "learns from the guesses too. Repeatable."
         ),
     ] = None,
+    with_baseline: Annotated[
+        bool,
+        typer.Option(
+            "--with-baseline", help="Predictions are the mean of the model's and of TF-IDF's, which is saved beside it."
+        ),
+    ] = False,
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the training rows; by default more for fewer rows.")
     ] = None,
@@ -183,7 +189,7 @@ def finetune(
 
     Try: headstart finetune train.csv --from runs/lm --out runs/clf
 
-    With few labels and many texts like them: … --unlabelled reviews.txt
+    With few labels and many texts like them: … --unlabelled reviews.txt --with-baseline
     """
     from dataclasses import asdict
 
@@ -194,6 +200,7 @@ def finetune(
     given = {
         "finetune.epochs": epochs,
         "finetune.freeze": freeze,
+        "finetune.baseline": "true" if with_baseline else None,
         "reading.text_column": text_column,
         "reading.label_column": label_column,
         "reading.encoding": encoding,
@@ -238,6 +245,8 @@ def finetune(
     ]
     table(["epoch", "train loss", "valid loss", "valid accuracy", "seconds"], rows, numbers=range(5))
     say(f"Best: epoch {done.best}, by validation accuracy.")
+    if done.with_baseline is not None:
+        say(f"With the classic baseline beside it: validation accuracy {done.with_baseline:.3f}.")
     for sentence in done.warnings:
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart predict {out} FILE, or headstart compare to see what pretraining was worth")

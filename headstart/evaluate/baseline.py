@@ -117,6 +117,14 @@ def regress(
     return Regressed(strength, temperature, retemper(valid, temperature), regression)
 
 
+def fit_strongest(train: Sequence[Row], valid: Sequence[Row], labels: Sequence[str]) -> Fitted:
+    """The last of the classics, on labelled rows."""
+    numbers = {label: number for number, label in enumerate(labels)}
+    texts = [[plain_text(row) for row in part] for part in (train, valid)]
+    truth = [np.array([numbers[row.label] for row in part]) for part in (train, valid)]
+    return fit_classic(CLASSICS[-1], texts[0], truth[0], texts[1], truth[1], len(labels))
+
+
 def plain_text(row: Row) -> str:
     """What a baseline reads of a row: both texts of a sentence pair, and never the pieces of a tokenizer."""
     return f"{row.text} {row.text_b}" if row.text_b else row.text
@@ -126,13 +134,21 @@ def _count_pieces(kind: Classic, texts: Sequence[str]) -> tuple[Any, Any]:
     """TF-IDF of the pieces that occur in two texts at least, or in one where no piece occurs in two."""
     problem = ""
     for least in (2, 1):
-        parts = [TfidfVectorizer(**part, sublinear_tf=True, min_df=least, dtype=np.float64) for part in kind.pieces]
-        union = FeatureUnion([(str(number), part) for number, part in enumerate(parts)])
+        union = counters(kind, least)
         try:
             return union, union.fit_transform(texts)
         except ValueError as reason:
             problem = str(reason)
     raise DataError(f"the {len(texts):,} training texts hold no word to count ({problem}); are they in another column?")
+
+
+def counters(kind: Classic, least: int = 1, vocabularies: Sequence[Sequence[str] | None] = (None, None)) -> Any:
+    """What counts the pieces of a text, those of the `vocabularies` where they are known already."""
+    parts = [
+        TfidfVectorizer(**part, vocabulary=known, sublinear_tf=True, min_df=least, dtype=np.float64)
+        for part, known in zip(kind.pieces, vocabularies)
+    ]
+    return FeatureUnion([(str(number), part) for number, part in enumerate(parts)])
 
 
 def _spread(regression: Any, counted: Any, classes: int) -> np.ndarray:

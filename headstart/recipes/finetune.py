@@ -10,19 +10,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headstart.checkpoint import Card, Saved, find, load, save
+from headstart.checkpoint import Card, Saved, find, load, read_card, save
 from headstart.config import to_table
 from headstart.data.batch import IGNORED
 from headstart.data.buckets import Bucketing
 from headstart.data.labelled import LabelledTexts
 from headstart.errors import CheckpointError, ConfigError, DataError
+from headstart.evaluate.baseline import Fitted, fit_strongest
+from headstart.evaluate.baseline_file import write_baseline
 from headstart.evaluate.calibration import fit_temperature, softmax
 from headstart.evaluate.scores import score
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, Pooling
 from headstart.recipes.guess import Guessed
 from headstart.recipes.labels import hash_rows
-from headstart.recipes.predict import EVALUATION, encode, frame, logits_of
+from headstart.recipes.predict import BASELINE, EVALUATION, encode, frame, logits_of
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.running.training import Job, Scores, ignore, run
 from headstart.recipes.settings import Settings
@@ -42,6 +44,7 @@ from headstart.train.settings import FineTuning
 from headstart.train.transfer import Ledger, all_fresh, carry_body
 from headstart.whole import MANIFEST, sha256
 
+TOGETHER = "accuracy_with_baseline"
 LONGEST_BATCH = 8_192  # tokens, padding included
 
 
@@ -59,7 +62,10 @@ class Epoch:
 
 @dataclass(frozen=True)
 class FineTuned:
-    """`folder` holds best/, the model of the epoch with the best validation accuracy."""
+    """`folder` holds best/, the model of the epoch with the best validation accuracy.
+
+    `with_baseline` is the validation accuracy of the model and the classic baseline together, where asked for.
+    """
 
     folder: Path
     epochs: tuple[Epoch, ...]
@@ -67,6 +73,7 @@ class FineTuned:
     seconds: float
     ledger: Ledger
     warnings: tuple[str, ...]
+    with_baseline: float | None = None
 
 
 def finetune(
@@ -148,11 +155,17 @@ def finetune(
         workers.wait()
         memory = run(job, resume=resume)
         if workers.first:
-            _calibrate(out / "best", held, tokenizer)
+            _finish(out / "best", held, tokenizer, fit_strongest(train, valid, labels) if options.baseline else None)
         workers.wait()
     warnings = (texts.note, record.warning, elsewhere)
     return FineTuned(
-        out, tuple(record.epochs()), ends[memory.best_step], memory.seconds, ledger, tuple(w for w in warnings if w)
+        folder=out,
+        epochs=tuple(record.epochs()),
+        best=ends[memory.best_step],
+        seconds=memory.seconds,
+        ledger=ledger,
+        warnings=tuple(w for w in warnings if w),
+        with_baseline=read_card(out / "best").scores.get(TOGETHER),
     )
 
 
@@ -293,12 +306,19 @@ def _speeds(model: Classifier, options: FineTuning, ends: dict[int, int]) -> dic
     return {"scales": scales, "starts": {"body.": thaw[0], "body.final_norm": 0, **starts}}
 
 
-def _calibrate(best: Path, held: LabelledTexts, tokenizer: Tokenizer) -> None:
-    """Choose the temperature on validation and save it with the best model."""
+def _finish(best: Path, held: LabelledTexts, tokenizer: Tokenizer, beside: Fitted | None) -> None:
+    """Choose the temperature on validation; save it with the best model, and the baseline where one is wanted."""
     saved = load(best)
     assert isinstance(saved.model, Classifier)
-    temperature = fit_temperature(held.labels, logits_of(saved.model, held))
-    save(best, saved.model, replace(saved.card, temperature=temperature), tokenizer)
+    logits = logits_of(saved.model, held)
+    card = replace(saved.card, temperature=fit_temperature(held.labels, logits), baseline=beside is not None)
+    if beside is None:
+        save(best, saved.model, card, tokenizer)
+        return
+    both = (softmax(logits, card.temperature) + beside.valid) / 2
+    scores = {**card.scores, TOGETHER: score(held.labels, both).accuracy}
+    card = replace(card, scores=scores)
+    save(best, saved.model, card, tokenizer, also=lambda folder: write_baseline(beside, folder / BASELINE))
 
 
 def _hash(start: Path | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headstart.evaluate.baseline import CLASSICS, fit_classic, plain_text
+from headstart.evaluate.baseline import fit_strongest, plain_text
 from headstart.evaluate.company import fit_company
 from headstart.recipes.labels import hash_rows
 from headstart.recipes.predict import load_classifier, predict_rows
@@ -72,8 +72,7 @@ def guess(
     """
     numbers = {label: number for number, label in enumerate(labels)}
     parts, truth = (train, valid), [np.array([numbers[row.label] for row in part]) for part in (train, valid)]
-    plain = [[plain_text(row) for row in part] for part in parts]
-    classic = fit_classic(CLASSICS[-1], plain[0], truth[0], plain[1], truth[1], len(labels))
+    classic = fit_strongest(train, valid, labels)
     tokenizer = load_classifier(teacher).tokenizer
     ids, of_texts = [tokenizer.encode_documents(part) for part in parts], tokenizer.encode_documents(texts)
     company = fit_company(

@@ -13,6 +13,8 @@ from headstart.data.buckets import Bucketing
 from headstart.data.framing import Frame, Keep
 from headstart.data.labelled import LabelledTexts
 from headstart.errors import CheckpointError
+from headstart.evaluate.baseline import plain_text
+from headstart.evaluate.baseline_file import read_baseline
 from headstart.evaluate.calibration import softmax
 from headstart.model.models import Classifier
 from headstart.recipes.int8 import to_int8
@@ -20,6 +22,7 @@ from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.device import choose_device
 
+BASELINE = "baseline"  # the folder in a saved model that holds a classic baseline, where its card names one
 BLOCK = 2_048  # texts sorted by length together
 EVALUATION = Bucketing(rows=64, budget=4_096)
 
@@ -46,10 +49,14 @@ def predict_stream(
     assert isinstance(model, Classifier)
     if int8:
         to_int8(model)
+    beside = read_baseline(saved.folder / BASELINE) if saved.card.baseline else None
     source = iter(rows)
     while block := list(islice(source, BLOCK)):
         texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)
-        for row, shares in zip(block, softmax(logits_of(model, texts), saved.card.temperature)):
+        all_shares = softmax(logits_of(model, texts), saved.card.temperature)  # (N, C)
+        if beside is not None:
+            all_shares = (all_shares + beside.probabilities([plain_text(row) for row in block])) / 2
+        for row, shares in zip(block, all_shares):
             best = int(shares.argmax())
             label = saved.card.labels[best] if shares[best] >= abstain_below else ""
             yield row, Prediction(label, float(shares[best]), tuple(map(float, shares)))

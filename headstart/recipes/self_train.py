@@ -6,6 +6,7 @@ runs/clf/best/         the student, as any other classifier
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,17 @@ def self_train(
     left = len(unlabelled) - len(texts)
     say(f"{len(texts):,} unlabelled texts" + (f"; {left:,} more stand there twice or have labels" if left else ""))
     say(f"Teacher: fine-tuned on {len(train):,} labels.")
-    finetune(train, valid, out=out / TEACHER, labels=labels, device=device, **how)
+    finetune(train, valid, out=out / TEACHER, labels=labels, device=device, **alone(how))
     guessed = _guessed(out, texts, train, valid, labels, device, say)
     guessed = guessed.surest(how["settings"].finetune.surest)
     say(f"Student: the {len(guessed.rows):,} surest guesses and {len(train):,} true labels.")
     return finetune(train, valid, guessed=guessed, out=out, labels=labels, device=device, **how)
+
+
+def alone(how: dict[str, Any]) -> dict[str, Any]:
+    """The teacher's baseline has a vote of its own among the guesses."""
+    settings = how["settings"]
+    return {**how, "settings": replace(settings, finetune=replace(settings.finetune, baseline=False))}
 
 
 def _guessed(

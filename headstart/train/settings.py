@@ -84,6 +84,7 @@ class FineTuning:
     pooling: Literal["auto", "last", "first", "mean"] = "auto"
     keep: Keep = "both"
     class_weights: bool = False
+    baseline: bool = False  # predictions are the mean of the model's and of the classic baseline's
     precision: Precision = "auto"
     patience: int = 0
     guessed_epochs: int = 0  # passes over texts with guessed labels; 0: one, or as many as 1,000 steps need
