@@ -15,9 +15,9 @@ EXACT = 1e-4  # of a product of standard normal numbers, 256 to the sum: float32
 def quicken_products() -> None:
     """Twice as fast on such processors (docs/LOG.md); on all others this does nothing."""
     if multiplies_at_half_width():
-        torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]
         if _error() > EXACT:
-            torch.backends.mkldnn.matmul.fp32_precision = "none"
+            torch.backends.mkldnn.matmul.fp32_precision = "none"  # type: ignore[attr-defined]
 
 
 def multiplies_at_half_width() -> bool:
