@@ -200,6 +200,9 @@ def test_impossible_requests_are_refused_before_any_training(tmp_path: Path) -> 
     tools = Tools(finetune=never, predict=pretend_to_predict)
     with pytest.raises(ConfigError, match=r"from 2 .* to 240"):
         compare(request(tmp_path, label_counts=(1,)), tools=tools)
+    mixed = Settings(finetune=FineTuning(baseline=True))
+    with pytest.raises(ConfigError, match="judged alone"):
+        replace(request(tmp_path), settings=mixed)
     with pytest.raises(ConfigError, match="--seeds"):
         request(tmp_path, seeds=())
     strange = write_rows(tmp_path / "strange.jsonl", [*reviews(4, 0), {"text": "x", "label": "odd"}])

@@ -48,6 +48,11 @@ class Contest:
             raise ConfigError("--seeds must be at least 1")
         if self.jobs < 0:
             raise ConfigError("--jobs must be at least 1, or 0 for as many as there are cores")
+        if self.settings.finetune.baseline:
+            raise ConfigError(
+                "finetune.baseline is true, but here each model is judged alone, beside the baselines; leave it out, "
+                "and use it in headstart finetune --with-baseline"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
