@@ -1,5 +1,6 @@
 """Every contender does every job on the same tiny texts; what is compared is the same work."""
 
+import argparse
 import importlib
 import random
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import equal_minutes, figure, growth, same_accuracy, table
+from benchmarks import equal_minutes, figure, growth, same_accuracy, table, warm_start
 from benchmarks.areas import AREAS, HUGGING_FACE, LAB, OURS, PEERS, SAMPLED
 from benchmarks.limits import Processor, limits
 from benchmarks.memory import peak_memory
@@ -132,3 +133,26 @@ def test_both_learn_the_same_task(texts: Texts) -> None:
 
 def test_all_three_are_measured_in_every_area() -> None:
     assert all({*PEERS} <= {contender.name for contender in area.contenders} for area in AREAS.values())
+
+
+def test_arms_of_a_warm_start_differ_in_their_start_only() -> None:
+    given = argparse.Namespace(train="a:b", valid="c:d", minutes=1.0, out=Path("out"))
+    warm, cold = (set(warm_start.arm_words(arm, given, 3)) for arm in warm_start.ARMS)
+    assert warm - cold == {"--from", "out/body", "--separate", "out/warm-3"}
+    assert cold - warm == {"--source-tokenizer", "out/body/best/tokenizer", "out/cold-3"}
+
+
+def test_a_warm_start_is_told_by_its_gain() -> None:
+    rows = [
+        {
+            "arm": arm,
+            "seed": seed,
+            "valid": {"bleu": bleu, "bits_per_byte": 0.5},
+            "test": {"scores": {"bleu": {"value": bleu + 1}}},
+        }
+        for arm, bleu in (("warm", 30.0), ("cold", 28.5))
+        for seed in range(2)
+    ]
+    told = warm_start.lines(rows)
+    assert told[0] == "warm: BLEU valid 30.00 (30.00 30.00), test 31.00 (31.00 31.00); bits per byte 0.500"
+    assert told[2] == "warm - cold: +1.50 on validation, +1.50 on test"

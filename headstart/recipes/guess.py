@@ -14,6 +14,7 @@ from headstart.recipes.labels import hash_rows
 from headstart.recipes.predict import load_classifier, predict_rows
 from headstart.text.guard.fingerprints import normalise
 from headstart.text.records import Document, Row
+from headstart.train.device import autocast, choose_device, resolve_precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,8 @@ def guess(
     numbers = {label: number for number, label in enumerate(labels)}
     parts, truth = (train, valid), [np.array([numbers[row.label] for row in part]) for part in (train, valid)]
     classic = fit_strongest(train, valid, labels)
-    tokenizer = load_classifier(teacher).tokenizer
+    saved, where = load_classifier(teacher), choose_device(device)
+    tokenizer = saved.tokenizer
     ids, of_texts = [tokenizer.encode_documents(part) for part in parts], tokenizer.encode_documents(texts)
     company = fit_company(
         [*of_texts, *ids[0]],
@@ -85,9 +87,7 @@ def guess(
         vocabulary=tokenizer.size,
         specials=tokenizer.specials,
     )
-    opinions = [
-        classic.probabilities([plain_text(row) for row in texts]),
-        company.probabilities(of_texts),
-        np.array([prediction.scores for prediction in predict_rows(teacher, texts, device)]),
-    ]
+    with autocast(where, resolve_precision("auto", where, saved.card.shape.width)):
+        read = np.array([prediction.scores for prediction in predict_rows(teacher, texts, device)])
+    opinions = [classic.probabilities([plain_text(row) for row in texts]), company.probabilities(of_texts), read]
     return Guessed(texts, np.mean(opinions, axis=0).astype(np.float32))
