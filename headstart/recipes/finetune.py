@@ -115,6 +115,8 @@ def finetune(
     steps = max(ends)
     rate = options.scratch_rate if start is None else options.rate
     blame = "finetune.scratch_rate" if start is None else "finetune.rate"
+    precision = resolve_precision(options.precision, workers.device, card.shape.width)
+    scaled = precision == "float16"  # then a gradient may overflow: the step is left out, and the scale falls
     record = _Record(Journal(out / "metrics.jsonl"), ends, watch)
 
     job = Job(
@@ -136,9 +138,9 @@ def finetune(
         patience=options.patience,
         seed=seed,
         clip=options.clip,
-        precision=resolve_precision(options.precision, workers.device, card.shape.width),
+        precision=precision,
         tensorboard=tensorboard,
-        see=lambda step: refuse_overflow(step.number, step.loss, step.norm, blame),
+        see=lambda step: refuse_overflow(step.number, step.loss, 0.0 if scaled else step.norm, blame),
         watch=record.step,
         begin=begin,
     )
