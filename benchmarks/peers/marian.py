@@ -85,7 +85,7 @@ def marian(theirs: Any, beam: int, rows: int = 64) -> Decoder:
             ids = torch.tensor([[*sources[number], *[PAD] * (lengths[0] - len(sources[number]))] for number in batch])
             with torch.inference_mode():
                 written = theirs.generate(
-                    ids, attention_mask=(ids != PAD).long(), num_beams=beam, do_sample=False, early_stopping=True,
+                    ids, attention_mask=(ids != PAD).long(), num_beams=beam, do_sample=False, early_stopping=False,
                     length_penalty=0.0, max_new_tokens=2 * lengths[0] + 10,
                 )  # fmt: skip
             for number, row in zip(batch, written):

@@ -149,13 +149,19 @@ class _Hunt:
             found = Hypothesis(ids, ranks[row, place].item(), sums[row, place].item())
             self.found[self.live[row]].append(found)
 
+    def _may_gain(self, source: int, best: float) -> bool:
+        """Whether the best hypothesis of a source, ranked as it stands, would be among its k best translations.
+
+        To stop at k translations of any kind would be wrong: a sure model has one good hypothesis, and beside it poor
+        ones that end early.
+        """
+        ended = sorted((one.score for one in self.found[source]), reverse=True)
+        return best > (ended[self.how.beam - 1] if len(ended) >= self.how.beam else -torch.inf)
+
     def _go_on(self, came: Tensor) -> None:
-        """Sources that have k translations, or no hypothesis left, leave; the others' pasts follow their hypotheses."""
-        going = [
-            row
-            for row, (source, best) in enumerate(zip(self.live, self.sums[:, 0].tolist()))
-            if len(self.found[source]) < self.how.beam and best > -torch.inf
-        ]
+        """Sources that are done leave; the others' pasts follow their hypotheses."""
+        ranks = self.how.rank(self.sums[:, 0], self.ids.size(2) - 1).tolist()
+        going = [row for row, (source, best) in enumerate(zip(self.live, ranks)) if self._may_gain(source, best)]
         fewer = len(going) < len(self.live)
         rows = torch.tensor(going, dtype=torch.long, device=came.device)
         if fewer:

@@ -1,5 +1,6 @@
 """Beam search against enumeration, greedy search, an uncached search and a second reading of what it found."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model.shapes import model_of, small
+from torch import Tensor, nn
 
 from headstart.checkpoint import build
 from headstart.errors import CheckpointError
@@ -129,3 +131,23 @@ def test_every_text_stands_in_one_batch(lengths: list[int], rows: int, tokens: i
     for batch in cut:
         assert len(batch) <= rows
         assert len(batch) == 1 or len(batch) * max(lengths[number] for number in batch) <= tokens
+
+
+class _Sure(nn.Module):
+    """Writes 7, ten times, then ends; all else, an early end among it, is about as unlikely as the rest."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = torch.full((len(x), 12), -20.0)
+        scores[:, EOS] = -19.0
+        scores[torch.arange(len(x)), 7] = 5.0
+        return scores
+
+
+def test_poor_translations_that_end_early_do_not_end_the_search() -> None:
+    model = build("translate", small(vocabulary=12)).eval()
+    assert isinstance(model, Translator)
+    model.head = _Sure()  # type: ignore[assignment]
+    how = Search(beam=4, penalty=0.6, growth=1.0)
+    sources = [[8, 9, 10, EOS]]
+    greedy, best = (search(model, sources, replace(how, beam=beam))[0][0] for beam in (1, 4))
+    assert best.ids == greedy.ids == (7,) * 13  # as long as it may be
