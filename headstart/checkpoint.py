@@ -36,6 +36,7 @@ class Card:
     causal: bool = True
     pooling: Pooling = "last"
     labels: tuple[str, ...] = ()
+    text_b: Literal["none", "some", "all"] = "some"  # which of a classifier's training rows had a second text
     temperature: float = 1.0
     baseline: bool = False  # a classifier's predictions are the mean of its own and of the baseline saved beside it
     keep: Literal["start", "end", "both"] = "start"  # of a text that is longer than the context

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headstart.cli.app import Json, app
+from headstart.cli.reading import Encoding
 from headstart.cli.show import note, say, say_json_line
 from headstart.errors import ConfigError
 
@@ -25,6 +26,7 @@ def fill(
         str, typer.Option(metavar="FILE", show_default=False, help="Many texts, one a line, or - for a pipe.")
     ] = "",
     top: Annotated[int, typer.Option(help="So many guesses for each gap.")] = 5,
+    encoding: Encoding = "utf-8",
     device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
     as_json: Json = False,
 ) -> None:
@@ -39,7 +41,7 @@ def fill(
     """
     from headstart.recipes.fill import fill as recipe
 
-    found = recipe(run, _texts(text, texts), top=top, device=device)
+    found = recipe(run, _texts(text, texts, encoding), top=top, device=device)
     if as_json:
         for filled in found:
             say_json_line(asdict(filled))
@@ -48,14 +50,15 @@ def fill(
         note("\n… goes on with the word before the gap.")
 
 
-def _texts(text: str | None, file: str) -> Iterable[str]:
+def _texts(text: str | None, file: str, encoding: str) -> Iterable[str]:
     if (text is None) == (not file):
         raise ConfigError('give one TEXT, such as "Ce livre est <mask>.", or --texts FILE with one a line')
     if text is not None:
         return [text]
     from headstart.text.readers import read_rows
+    from headstart.text.records import Reading
 
-    return (row.text for row in read_rows(file, labelled=False))
+    return (row.text for row in read_rows(file, Reading(encoding=encoding), labelled=False))
 
 
 def _show(texts: Iterable["Filled"]) -> bool:

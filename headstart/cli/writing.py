@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headstart.cli.app import Json, app
+from headstart.cli.reading import Encoding
 from headstart.cli.show import note, plain, say_json_line
 from headstart.errors import ConfigError
 
@@ -34,6 +35,7 @@ def generate(
     greedy: Annotated[bool, typer.Option("--greedy", help="Always the likeliest token: no chance, no seed.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same text.")] = 0,
     samples: Annotated[int, typer.Option(help="So many texts for each prompt.")] = 1,
+    encoding: Encoding = "utf-8",
     device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
     as_json: Json = False,
 ) -> None:
@@ -51,7 +53,7 @@ def generate(
 
     settings = {"temperature": 0.0 if greedy else temperature, "top_k": top_k, "top_p": top_p}
     sampling = build(Sampling, settings, "headstart generate")
-    beginnings = _beginnings(prompt, prompts)
+    beginnings = _beginnings(prompt, prompts, encoding)
     parts = recipe(run, beginnings, tokens=tokens, sampling=sampling, seed=seed, samples=samples, device=device)
     if as_json:
         for part in parts:
@@ -63,7 +65,7 @@ def generate(
     _sum_up(texts, time.monotonic() - started, tokens)
 
 
-def _beginnings(prompt: str | None, file: str) -> list[str]:
+def _beginnings(prompt: str | None, file: str, encoding: str) -> list[str]:
     if (prompt is None) == (not file):
         raise ConfigError('give one PROMPT, such as "Once upon" or "" for none, or --prompts FILE with one a line')
     if prompt is not None:
@@ -71,8 +73,9 @@ def _beginnings(prompt: str | None, file: str) -> list[str]:
             note("The prompt ends in a space. Tokens bring their own: without it the text is mostly better.")
         return [prompt]
     from headstart.text.readers import read_rows
+    from headstart.text.records import Reading
 
-    return [row.text for row in read_rows(file, labelled=False)]
+    return [row.text for row in read_rows(file, Reading(encoding=encoding), labelled=False)]
 
 
 def _show(parts: Iterable["Part"], prompts: list[str], samples: int) -> list["Written"]:

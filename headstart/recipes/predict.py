@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from headstart.checkpoint import Saved, load
 from headstart.data.buckets import Bucketing
 from headstart.data.framing import Frame, Keep
 from headstart.data.labelled import LabelledTexts
-from headstart.errors import CheckpointError
+from headstart.errors import CheckpointError, DataError
 from headstart.evaluate.baseline import plain_text
 from headstart.evaluate.baseline_file import read_baseline
 from headstart.evaluate.calibration import softmax
@@ -52,6 +53,8 @@ def predict_stream(
     beside = read_baseline(saved.folder / BASELINE) if saved.card.baseline else None
     source = iter(rows)
     while block := list(islice(source, BLOCK)):
+        for row in block:
+            check_second(row, saved.card.text_b)
         texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)
         all_shares = softmax(logits_of(model, texts), saved.card.temperature)  # (N, C)
         if beside is not None:
@@ -60,6 +63,20 @@ def predict_stream(
             best = int(shares.argmax())
             label = saved.card.labels[best] if shares[best] >= abstain_below else ""
             yield row, Prediction(label, float(shares[best]), tuple(map(float, shares)))
+
+
+def check_second(row: Row, trained: Literal["none", "some", "all"]) -> None:
+    """Refuse a single text where the model learnt from pairs only, and a pair where it never saw one."""
+    if trained == "all" and not row.text_b:
+        raise DataError(
+            f"{row.source}:{row.line}: a single text, but the model learnt from pairs: "
+            "give a table whose column text_b holds the second text"
+        )
+    if trained == "none" and row.text_b:
+        raise DataError(
+            f"{row.source}:{row.line}: a pair of texts, but the model learnt from single ones: "
+            "leave out the column text_b"
+        )
 
 
 def load_classifier(run: Path, device: str = "cpu") -> Saved:

@@ -45,6 +45,12 @@ def test_fill_reads_a_file_or_a_pipe_and_writes_json_lines(tmp_path: Path) -> No
     assert shown == run("fill", str(masked_run()), "--texts", "-", "--json", stdin=lines)
 
 
+def test_fill_reads_other_encodings(tmp_path: Path) -> None:
+    (tmp_path / "gaps.txt").write_bytes("le café <mask>\n".encode("windows-1252"))
+    shown = run("fill", str(masked_run()), "--texts", str(tmp_path / "gaps.txt"), "--encoding", "windows-1252")
+    assert shown.startswith("le café <mask>\n")
+
+
 def test_a_piece_that_goes_on_with_a_word_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     guesses = (Guess("ne", 0.5, True), Guess("bon", 0.3, False), Guess("!", 0.1, True), Guess("", 0.05, False))
     assert filling._show([Filled("in<mask> \x1b[31m", (guesses,), "inne")])

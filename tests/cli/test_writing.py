@@ -63,6 +63,12 @@ def test_json_is_one_object_a_line_in_the_order_of_the_prompts(saved_run: str, t
     assert shown == run(saved_run, "--prompts", "-", *words, stdin=file.read_text("utf-8")).stdout
 
 
+def test_prompts_in_other_encodings(saved_run: str, tmp_path: Path) -> None:
+    (tmp_path / "prompts.txt").write_bytes("un café\n".encode("windows-1252"))
+    words = ["--prompts", str(tmp_path / "prompts.txt"), "--tokens", "2", "--json", "--encoding", "windows-1252"]
+    assert json.loads(run(saved_run, *words).stdout)["prompt"] == "un café"
+
+
 def test_several_texts_are_told_apart(saved_run: str) -> None:
     shown = run(saved_run, "the", "--samples", "2", "--tokens", "3").stdout
     assert "── 1 of 2 ──\nthe" in shown

@@ -8,7 +8,7 @@ import pytest
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import load
-from headstart.errors import ConfigError
+from headstart.errors import ConfigError, DataError
 from headstart.recipes.check_model import check_run
 from headstart.recipes.classify import finetune_files
 from headstart.recipes.evaluate import evaluate_file
@@ -36,6 +36,13 @@ def pairs(folder: Path, rows: int, name: str) -> str:
         label, words = ("good", GOOD) if i % 2 else ("bad", BAD)
         lines.append(f"{label}\t{sentence(draw, draw.choice(GOOD + BAD))}\t{sentence(draw, draw.choice(words))}")
     (folder / name).write_text("\n".join(lines) + "\n")
+    return str(folder / name)
+
+
+def singles(folder: Path, rows: int, name: str) -> str:
+    draw, kinds = random.Random(name), (("bad", BAD), ("good", GOOD))
+    lines = [f"{label}\t{sentence(draw, draw.choice(words))}" for label, words in kinds * (rows // 2)]
+    (folder / name).write_text("\n".join(["label\ttext", *lines]) + "\n")
     return str(folder / name)
 
 
@@ -69,11 +76,29 @@ def test_pairs_of_texts_are_learnt(objective: Name, pooling: str, read_at: str, 
 
 def test_a_row_is_framed_alike_beside_pairs_and_alone(bodies: Path, tmp_path: Path) -> None:
     settings = small_settings(*QUICK, "finetune.epochs=1")
-    finetune_files(pairs(tmp_path, 40, "train.tsv"), "", tmp_path / "clf", start=bodies / "bert", settings=settings)
+    mixed = pairs(tmp_path, 40, "train.tsv")
+    with Path(mixed).open("a") as file:
+        file.write("good\tthe warm cat\t\n")
+    finetune_files(mixed, "", tmp_path / "clf", start=bodies / "bert", settings=settings)
     single, pair = Row("the cold cat", "", 1), Row("the cold cat", "", 2, text_b="a warm garden")
     together = predict_rows(tmp_path / "clf", [single, pair, replace(single, text="a cat")])
     assert predict_rows(tmp_path / "clf", [single])[0].scores == pytest.approx(together[0].scores, abs=1e-5)
     assert together[0].scores != pytest.approx(together[1].scores, abs=1e-5)
+
+
+def test_pairs_and_single_texts_are_told_apart(bodies: Path, tmp_path: Path) -> None:
+    settings = small_settings(*QUICK, "finetune.epochs=1")
+    for name, train in (("two", pairs(tmp_path, 40, "train.tsv")), ("one", singles(tmp_path, 40, "singles.tsv"))):
+        finetune_files(train, "", tmp_path / name, start=bodies / "masked", settings=settings)
+    single, pair = Row("the cold cat", "rows.csv", 3), Row("the cold cat", "rows.csv", 7, text_b="a warm garden")
+    with pytest.raises(DataError, match=r"rows.csv:3: a single text, but .* column text_b holds the second"):
+        predict_rows(tmp_path / "two", [pair, single])
+    with pytest.raises(DataError, match=r"rows.csv:7: a pair of texts, but .* leave out the column text_b"):
+        predict_rows(tmp_path / "one", [single, pair])
+    train, valid = pairs(tmp_path, 40, "train.tsv"), singles(tmp_path, 20, "valid.tsv")
+    with pytest.raises(DataError, match=r"valid.tsv:2: a single text"):
+        finetune_files(train, valid, tmp_path / "no", start=bodies / "masked", settings=settings)
+    assert not (tmp_path / "no").exists()
 
 
 def test_from_scratch_a_body_can_look_both_ways(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.errors import DataError
-from headstart.text.readers import Corpus
+from headstart.text.readers import Corpus, read_rows
 from headstart.text.records import Document, Reading
 
 
@@ -98,7 +98,7 @@ def test_the_guess_is_made_for_each_file(tmp_path: Path) -> None:
     first, second = saved(tmp_path / "a.txt", "a\nb\n\nc\n"), saved(tmp_path / "b.txt", "d\ne\n")
     assert texts(first, second) == ["a\nb", "c", "d", "e"]
     assert Corpus([first, second]).guess.startswith(
-        "blocks between blank lines in 1 files, a document a line in 1 files (guessed;"
+        "blocks between blank lines in 1 file, a document a line in 1 file (guessed;"
     )
     assert Corpus([saved(tmp_path / "c.jsonl", "{}")]).guess == ""
 
@@ -136,7 +136,15 @@ def test_a_folder_with_nothing_to_read(tmp_path: Path) -> None:
     saved(tmp_path / "b.tar.gz", "")
     assert "only files with these endings: .pdf, .tar.gz. Known: .txt, .spm, .csv" in refusal(tmp_path)
     saved(tmp_path / "c.txt", "\n")
-    assert f"{tmp_path}: no text in any of its 1 files" in refusal(tmp_path)
+    assert f"{tmp_path}: no text in 1 file of this folder" in refusal(tmp_path)
+
+
+def test_files_named_after_their_language_are_text(tmp_path: Path) -> None:
+    saved(tmp_path / "train.en", "one\ntwo\n")
+    with gzip.open(tmp_path / "train.de.gz", "wt", encoding="utf-8") as file:
+        file.write("eins\n")
+    assert texts(tmp_path / "train.en", tmp_path / "train.de.gz") == ["one", "two", "eins"]
+    assert [row.text for row in read_rows(tmp_path / "train.en", labelled=False)] == ["one", "two"]
 
 
 def test_what_cannot_be_a_corpus(tmp_path: Path) -> None:

@@ -102,6 +102,20 @@ def test_every_objective_resumes(objective: Name, corpus: str, tmp_path: Path) -
     assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
 
 
+def test_half_precision_learns_as_much_and_resumes(whole: Path, corpus: str, tmp_path: Path) -> None:
+    half = ("train.precision=bfloat16",)
+    done = go(tmp_path / "half", corpus, *half)
+    full = [line["bits_per_byte"] for line in metrics(whole) if "bits_per_byte" in line][-1]
+    assert weights(tmp_path / "half") != weights(whole)
+    assert done.scores["bits_per_byte"] == pytest.approx(full, rel=0.02)
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 13, RuntimeError("the lights went out"))
+        with pytest.raises(RuntimeError, match="lights"):
+            go(tmp_path / "run", corpus, *half)
+    go(tmp_path / "run", corpus, *half, resume=True)
+    assert weights(tmp_path / "run") == weights(tmp_path / "half")
+
+
 def test_a_signal_saves_and_says_where(whole: Path, corpus: str, tmp_path: Path) -> None:
     def interrupt(event: object) -> None:
         if isinstance(event, Step) and event.number == 7:

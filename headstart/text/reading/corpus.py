@@ -48,7 +48,7 @@ class Corpus:
             if source.named and total == before:
                 raise DataError(f"{source.name}: no text in it: it is empty or holds only blank lines or rows")
         if not total:
-            raise DataError(f"{self.sources[0].path.parent}: no text in any of its {len(self.sources)} files")
+            raise DataError(f"{self.sources[0].path.parent}: no text in {_files(len(self.sources))} of this folder")
 
     def fingerprint(self) -> str:
         """SHA-256 over the contents, in order, and the settings that change what is read from them."""
@@ -70,7 +70,7 @@ class Corpus:
         found = [division for division in self._divisions if division]
         kinds = sorted(set(found))
         if len(kinds) > 1:
-            said = ", ".join(f"{_DIVISIONS[kind]} in {found.count(kind):,} files" for kind in kinds)
+            said = ", ".join(f"{_DIVISIONS[kind]} in {_files(found.count(kind))}" for kind in kinds)
             return f"{said} (guessed; --documents lines or --documents blocks to change)"
         if not kinds or self.reading.documents != "auto":
             return "".join(_DIVISIONS[kind] for kind in kinds)
@@ -85,3 +85,7 @@ class Corpus:
     def _division(self, source: Source) -> str:
         wanted = self.reading.documents
         return guess_division(source, self.reading) if wanted == "auto" else wanted
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'s' if count != 1 else ''}"

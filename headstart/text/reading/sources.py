@@ -2,12 +2,13 @@
 
 import atexit
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headstart.config import did_you_mean
@@ -49,9 +50,14 @@ def source_at(path: str | Path) -> Source:
 
 
 def known_form(source: Source) -> Source:
-    """The same source, or a DataError that says which endings can be read."""
+    """The same source, or a DataError that says which endings can be read.
+
+    Files named after a language, as train.en and train.de.gz, are plain text.
+    """
     if source.form in FORMS:
         return source
+    if re.fullmatch(r"\.[a-z]{2}", source.form):
+        return replace(source, form=".txt")
     ending = f"the ending '{source.form}' is unknown." if source.form else "a file without an ending."
     hint = did_you_mean(source.form, FORMS)
     raise DataError(
