@@ -43,6 +43,7 @@ class Card:
     tokenizer: str = ""
     source_tokenizer: str = ""  # of a translator that reads with another one than it writes with
     source_vocabulary: int = 0  # of a translator whose reader has a table of its own
+    growth: float = 2.0  # a translation has at most so many times the tokens of its source, and ten more
     step: int = 0
     scores: dict[str, float] = field(default_factory=dict)
     parent: str = ""
@@ -55,6 +56,8 @@ class Card:
             raise ValueError(f"a {self.task} model with {len(self.labels)} labels")
         if not 0 <= self.source_vocabulary <= MOST["vocabulary"]:
             raise ValueError(f"source_vocabulary is {self.source_vocabulary}")
+        if not 0 < self.growth < math.inf:
+            raise ValueError(f"growth is {self.growth}")
         if not 0 < self.temperature < math.inf:
             raise ValueError(f"temperature is {self.temperature}")
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headstart.generate.beam import batches
+from headstart.generate.beam import ROWS, batches
 from headstart.model.models import Translator
 from headstart.text.pieces.specials import EOS, FIRST, OOV, PAD, SOS
 
@@ -75,7 +75,7 @@ def _copy_rows(linear: nn.Module, into: Sequence[nn.Linear]) -> None:
         theirs.bias.copy_(bias)
 
 
-def marian(theirs: Any, beam: int, rows: int = 64) -> Decoder:
+def marian(theirs: Any, beam: int, rows: int = ROWS) -> Decoder:
     """In batches of like length, as ours."""
 
     def decode(sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

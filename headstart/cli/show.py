@@ -9,10 +9,15 @@ from unicodedata import category
 
 from headstart.cli.progress import Bar
 
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # of the direction of writing
+
 
 def plain(text: object) -> str:
-    """Control characters become visible, so that no file can move the cursor or colour the screen."""
-    return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else _visible(c) for c in str(text))
+    """Control characters become visible, so that no file can move the cursor, colour the screen or turn its lines.
+
+    What joins and parts letters stays, as do characters that are younger than this Python.
+    """
+    return "".join(c if c.isprintable() or c == "\n" or _harmless(c) else _visible(c) for c in str(text))
 
 
 def say(text: object = "") -> None:
@@ -79,6 +84,10 @@ def progress(title: str, total: int | None, unit: str = "") -> Iterator[Bar]:
     """A bar on a terminal, a line now and then elsewhere, on stderr."""
     with Bar(title, total, unit) as bar:
         yield bar
+
+
+def _harmless(character: str) -> bool:
+    return category(character) in ("Zs", "Cf", "Co", "Cn") and character not in TURNS
 
 
 def _visible(character: str) -> str:

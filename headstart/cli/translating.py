@@ -33,7 +33,11 @@ def translator(
         "translate-tiny"
     ),
     start: Annotated[
-        Path | None, typer.Option("--from", help="A pretrained run, whose body becomes the reader; it fixes the shape.")
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A pretrained run, whose body becomes the reader; it fixes shape and source tokenizer.",
+        ),
     ] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
     source_tokenizer: Annotated[Path | None, typer.Option(help="Another one for the source side.")] = None,
@@ -44,7 +48,7 @@ def translator(
     minutes: Minutes = 0.0,
     epochs: Annotated[float, typer.Option(help="Stop after so many passes over the pairs.", show_default=False)] = 0.0,
     steps: Steps = 0,
-    average: Annotated[int | None, typer.Option(help="Average the models of so many evaluations; 1: none.")] = None,
+    average: Annotated[int | None, typer.Option(help="Average so many models of the run's end; 1: none.")] = None,
     save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
     encoding: Encoding = None,
     seed: Seed = 0,
@@ -72,7 +76,6 @@ def translator(
         "translator.smoothing": smoothing,
         "translator.average": average,
         "translator.vocabularies": "separate" if separate or source_tokenizer else None,
-        "translator.shared": "false" if separate or source_tokenizer else None,
         "train.save_every": save_every,
         "reading.encoding": encoding,
     }
@@ -106,7 +109,6 @@ def translator(
 
 def tell_training(done: "TrainedTranslator") -> None:
     """What a person wants to know of a training that is over."""
-    say(done.ledger.sentence())
     say(
         f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Validation: "
         f"BLEU {done.scores['bleu']:.2f} (beam {done.beam}), {done.scores['bits_per_byte']:.3f} bits per byte."
@@ -115,12 +117,12 @@ def tell_training(done: "TrainedTranslator") -> None:
         found = done.averaged
         name = "BLEU" if found.figure == "bleu" else "loss"
         say(
-            f"The mean of {len(found.steps)} models (steps {found.steps[0]:,} to {found.steps[-1]:,}) has a greedy "
+            f"The mean of {len(found.steps)} models (steps {found.steps[0]:,} to {found.steps[-1]:,}) has a "
             f"{name} of {found.mean:.4g}, the best single one {found.single:.4g}: "
             f"{'the mean' if found.kept else 'the single one'} is kept."
         )
-    for sentence in done.notes:
-        say(f"Note: {sentence}")
+    if done.warning:
+        say(f"Note: {done.warning}")
 
 
 @app.command()
@@ -135,7 +137,7 @@ def translate(
     ] = "split",
     text_column: FileTextColumn = "text",
     encoding: Annotated[str, typer.Option(help="The encoding of the file.")] = "utf-8",
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
+    device: Device = "auto",
     as_json: Json = False,
 ) -> None:
     """Translate line by line: as many lines out as in, in the same order; a pipe is answered as it comes.
@@ -184,7 +186,7 @@ def _show(found: "Translated", best: int, as_json: bool) -> None:
     if as_json:
         several = [vars(each) for each in found.found]
         line = {"line": found.line, "source": found.source, "translation": found.text, "found": several}
-        say_json_line(line)
+        say_json_line(line | {"parts": found.parts})
         return
     for each in found.found:
         print(f"{found.line}\t{each.score:.4f}\t{plain(each.text)}" if best > 1 else plain(each.text), flush=True)

@@ -74,6 +74,11 @@ class TranslationPairs:
         self.lengths = sizes[self.rows] + 1
         self.buckets = Buckets(self.lengths, bucketing, shuffle=shuffle, seed=seed)
 
+    @property
+    def growth(self) -> float:
+        """By which a source grows, at most, in its translation, ten tokens aside."""
+        return float(((self.lengths[:, 1] - 10) / self.lengths[:, 0]).max()) + 0.01
+
     def steps(self, epoch: int) -> int:
         return len(self.buckets.batches(epoch))
 

@@ -67,30 +67,40 @@ def search(
     *,
     forbidden: Sequence[int] = (),
     cached: bool = True,
+    wanted: int = 0,
 ) -> list[list[Hypothesis]]:
     """For each source, which ends with `<eos>`, up to `how.beam` translations, the best first.
+
+    Where only some are `wanted`, the search of a source is over as soon as those are found (0: all).
 
     A source's translations do not depend on the sources beside it, nor on the cache, which only saves time. This holds
     up to float rounding: two translations whose scores agree in the first six digits may be exchanged.
     """
     assert not model.training, "a model in training mode drops parts of itself"
-    hunt = _Hunt(model, sources, how, forbidden, cached)
+    wanted = wanted or how.beam
+    hunt = _Hunt(model, sources, how, forbidden, cached, wanted)
     while hunt.live:
         hunt.step()
-    return [sorted(found, key=lambda one: -one.score)[: how.beam] for found in hunt.found]
+    return [sorted(found, key=lambda one: -one.score)[:wanted] for found in hunt.found]
 
 
 class _Hunt:
     """The searches of one batch: B sources that are not done yet, with k hypotheses each."""
 
     def __init__(
-        self, model: Translator, sources: Sequence[Sequence[int]], how: Search, forbidden: Sequence[int], cached: bool
+        self,
+        model: Translator,
+        sources: Sequence[Sequence[int]],
+        how: Search,
+        forbidden: Sequence[int],
+        cached: bool,
+        wanted: int,
     ):
         device = model.writer.embedding.weight.device
         lengths, beam = torch.tensor([len(source) for source in sources], device=device), how.beam
         rows = [[*source, *[PAD] * (int(lengths.max()) - len(source))] for source in sources]
         padded = bool((lengths < lengths.max()).any())
-        self.model, self.how = model, how
+        self.model, self.how, self.wanted = model, how, wanted
         self.real = real_positions(lengths, len(rows[0])) if padded else None  # (B, S)
         self.memory = model.reader(torch.tensor(rows, device=device), real=self.real)  # (B, S, D)
         self.pasts = empty_pasts(model.writer) if cached else None
@@ -150,13 +160,13 @@ class _Hunt:
             self.found[self.live[row]].append(found)
 
     def _may_gain(self, source: int, best: float) -> bool:
-        """Whether the best hypothesis of a source, ranked as it stands, would be among its k best translations.
+        """Whether the best hypothesis of a source, ranked as it stands, would be among the translations wanted.
 
         To stop at k translations of any kind would be wrong: a sure model has one good hypothesis, and beside it poor
         ones that end early.
         """
         ended = sorted((one.score for one in self.found[source]), reverse=True)
-        return best > (ended[self.how.beam - 1] if len(ended) >= self.how.beam else -torch.inf)
+        return best > (ended[self.wanted - 1] if len(ended) >= self.wanted else -torch.inf)
 
     def _go_on(self, came: Tensor) -> None:
         """Sources that are done leave; the others' pasts follow their hypotheses."""
@@ -196,12 +206,13 @@ def search_all(
     forbidden: Sequence[int] = (),
     rows: int = ROWS,
     tokens: int = TOKENS,
+    wanted: int = 0,
 ) -> list[list[Hypothesis]]:
     """As `search`, for any number of sources: in batches of like length, the answers in the order of the sources."""
     found: list[list[Hypothesis]] = [[] for _ in sources]
     tokens = max(1, tokens // how.beam)
     for batch in batches([len(source) for source in sources], rows=rows, tokens=tokens):
-        answers = search(model, [sources[number] for number in batch], how, forbidden=forbidden)
+        answers = search(model, [sources[number] for number in batch], how, forbidden=forbidden, wanted=wanted)
         for number, answer in zip(batch, answers):
             found[number] = answer
     return found

@@ -12,6 +12,8 @@ from headstart.model.init import initialise
 from headstart.model.models import Translator
 from headstart.model.shape import Shape
 from headstart.recipes.settings import read_settings
+from headstart.train.device import autocast, choose_device, resolve_precision
+from headstart.train.dropout import quicken
 from headstart.train.translation import NextWord
 
 # Vaswani et al. (2017), sections 5.1 and 5.2, tables 2 and 3: the base model
@@ -56,18 +58,26 @@ def paper_run(shape: Shape) -> PaperRun:
 
 
 def probe(shape: Shape, seconds: float = SECONDS) -> float:
-    """Counted operations per second in training steps of this very model, without the optimiser; the first warms up."""
+    """Counted operations per second in training steps of this very model, as `headstart translator` takes them here.
+
+    The optimiser, which a batch of theirs makes light of, is left out; the first step warms up.
+    """
+    device = choose_device()
+    precision = resolve_precision("auto", device, shape.width)
     state = torch.random.get_rng_state()
     model = build("translate", shape)
     initialise(model)
     assert isinstance(model, Translator)
     ids = torch.randint(7, shape.vocabulary, (ROWS, LENGTH))
     torch.random.set_rng_state(state)
-    batch = PairBatch(ids, torch.full((ROWS,), LENGTH), ids, ids, torch.arange(ROWS))
-    objective, times = NextWord(model, 0.1).train(), [0.0]
+    batch = PairBatch(ids, torch.full((ROWS,), LENGTH), ids, ids, torch.arange(ROWS)).to(device)
+    objective, times = NextWord(model.to(device), 0.1).train(), [0.0]
+    quicken(objective)
     while len(times) < 3 or sum(times) < seconds:
         started = time.perf_counter()
-        objective(batch).backward()
+        with autocast(device, precision):
+            objective(batch).backward()
+        next(model.parameters()).grad.sum().item()  # type: ignore[union-attr]  # a GPU is waited for
         times.append(time.perf_counter() - started)
         model.zero_grad(set_to_none=True)
     return work(shape, "translate", length=LENGTH).training * ROWS * LENGTH / min(times[2:])

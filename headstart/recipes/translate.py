@@ -1,7 +1,7 @@
 """Lines in, translations out, in the order in which they came."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -56,7 +56,8 @@ class Interpreter:
             )
         if not 1 <= best <= how.beam:
             raise ConfigError(f"--best {best}: a beam of {how.beam} finds 1 to {how.beam}; raise --beam for more")
-        self.model, self.how, self.best, self.long = saved.model, how, best, long
+        self.model, self.best, self.long = saved.model, best, long
+        self.how = replace(how, growth=max(how.growth, saved.card.growth))
         self.source, self.target = saved.source_tokenizer, saved.tokenizer
         self.room = saved.card.shape.context - 1  # tokens of a source beside its <eos>
         self.never = never_written(self.target, saved.card.shape.vocabulary)
@@ -65,7 +66,7 @@ class Interpreter:
         """One block of lines, of which `first` is the number of the first."""
         parts = [self._parts(line, f"{name} {number}") for number, line in enumerate(lines, first)]
         ids = [part for cut in parts for part in cut]
-        found = iter(search_all(self.model, ids, self.how, forbidden=self.never))
+        found = iter(search_all(self.model, ids, self.how, forbidden=self.never, wanted=self.best))
         answers = [[next(found) for _ in cut] for cut in parts]
         return [
             Translated(number, line, self._written(answer), max(1, len(answer)))
@@ -110,7 +111,7 @@ def one_line(tokenizer: Tokenizer, found: Hypothesis) -> str:
 
 
 def load_interpreter(
-    run: Path, how: Search, *, best: int = 1, long: Long = "split", device: str = "cpu"
+    run: Path, how: Search, *, best: int = 1, long: Long = "split", device: str = "auto"
 ) -> Interpreter:
     return Interpreter(load(run, choose_device(device)), how, best=best, long=long)
 

@@ -15,18 +15,17 @@ from headstart.data.buckets import Bucketing
 from headstart.data.pairs import Fitting, TranslationPairs
 from headstart.errors import ConfigError
 from headstart.generate.beam import Search
-from headstart.model.models import Translator
 from headstart.recipes.pretraining.second_phase import refuse_own_child
 from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.running.stopping import StopRule, plan_steps
 from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
-from headstart.recipes.translating.averaging import Averaged, average
+from headstart.recipes.translating.averaging import Averaged, choose, point_steps
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
 from headstart.recipes.translating.scene import Scene, build_model
 from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
-from headstart.recipes.translating.validation import ANY, Validation
+from headstart.recipes.translating.validation import Validation, worth
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
 from headstart.train.course import Course
@@ -34,6 +33,7 @@ from headstart.train.dead import Watch, unigram_entropy
 from headstart.train.device import join_workers, resolve_precision
 from headstart.train.keeping import Memory
 from headstart.train.lock import Lock
+from headstart.train.loop import Step
 from headstart.train.memory import keep_freed_memory
 from headstart.train.optimiser import adamw, rate_schedule
 from headstart.train.points import Points
@@ -55,7 +55,8 @@ class TrainedTranslator:
     beam: int
     averaged: Averaged | None
     ledger: Ledger
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # on the pairs; told before the training
+    warning: str = ""
 
 
 def translator(
@@ -131,12 +132,17 @@ def _train(
 ) -> TrainedTranslator:
     out, model, workers, train = scene.out, scene.model, scene.workers, scene.settings.train
     options = scene.settings.translator
-    texts, validation = _batches(scene, seed), scene.validation(options.bleu_sentences)
+    texts = _batches(scene, seed)
+    scene = replace(scene, card=replace(scene.card, growth=max(scene.card.growth, texts.growth)))
+    validation = scene.validation(options.bleu_sentences)
+    notes = _told(scene, texts, validation, say)
     course, objective = Course(texts), NextWord(model, options.smoothing)
     precision = resolve_precision(train.precision, workers.device, scene.card.shape.width)
     steps, every = _plan(scene, objective, course, validation, stop, seed, resume, precision, say)
     points = Points(out / "points", options.average, options.average_of)
-    better = 1 if options.choice == "bleu" else -1
+    at_evaluations = options.average_of == "best" or train.patience > 0  # the end of a patient run is not known
+    marks = frozenset() if at_evaluations else point_steps(steps, options)
+    optimiser = adamw(model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2))
     dead = Watch(
         uniform=math.log(scene.card.shape.vocabulary),
         unigram=unigram_entropy(list(Counter(id for ids in scene.train.targets for id in ids).values())),
@@ -146,16 +152,24 @@ def _train(
 
     def evaluate(memory: Memory) -> Scores:
         scores = validation.scores(model)
-        if workers.first and options.average > 1:
-            points.add(memory.step, better * scores[options.choice], model)
-        return scores
+        choice = worth(scores, options.choice)
+        if workers.first and at_evaluations and options.average > 1:
+            points.add(memory.step, choice, model)
+        return {**scores, "choice": choice}
+
+    def see(step: Step) -> None:
+        dead.see(step.number, step.loss, step.norm)
+        if step.number in marks and options.average > 1:
+            optimiser.wake_all()
+            if workers.first:
+                points.add(step.number, 0.0, model)
 
     job = Job(
         folder=out,
         model=model,
         objective=objective,
         course=course,
-        optimiser=adamw(model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2)),
+        optimiser=optimiser,
         rate_at=rate_schedule(train.rate, steps, warmup=train.warmup, decay=train.decay, floor=train.floor),
         steps=steps,
         card=scene.card,
@@ -164,8 +178,8 @@ def _train(
         workers=workers,
         evaluate=evaluate,
         evaluates_at=lambda step: step % every == 0 or step == steps,
-        score=options.choice,
-        better=better,
+        score="choice",
+        better=1,
         save_every=train.save_every,
         patience=train.patience,
         seed=seed,
@@ -173,21 +187,13 @@ def _train(
         accumulate=train.accumulate,
         precision=precision,
         tensorboard=tensorboard,
-        see=lambda step: dead.see(step.number, step.loss, step.norm),
+        see=see,
         watch=watch,
         begin=begin,
     )
     memory = run(job, resume=resume)
-    averaged = average(scene, points, validation, memory, better)
-    best = load(out / "best", workers.device).model
-    assert isinstance(best, Translator)
-    whole, how = scene.validation(ANY), Search()
-    scores = {**whole.reading(best), "bleu": whole.writing(best, how)}
-    notes = [
-        texts.note,
-        *repeats(scene.train.pairs, scene.valid.pairs),
-        dead.judge(memory.step, scores["held_out_loss"]),
-    ]
+    how = Search()
+    scores, averaged = choose(scene, points, memory, how)
     return TrainedTranslator(
         folder=out,
         steps=memory.step,
@@ -197,8 +203,19 @@ def _train(
         beam=how.beam,
         averaged=averaged,
         ledger=scene.ledger,
-        notes=tuple(note for note in notes if note),
+        notes=notes,
+        warning=dead.judge(memory.step, scores["held_out_loss"]),
     )
+
+
+def _told(scene: Scene, texts: TranslationPairs, validation: Validation, say: Callable[[str], None]) -> tuple[str, ...]:
+    """What is to be known of the pairs before hours are spent on them, and what a pretrained body brought."""
+    held = f"--valid: {validation.pairs.note}" if validation.pairs.note else ""
+    notes = tuple(note for note in (texts.note, held, *repeats(scene.train.pairs, scene.valid.pairs)) if note)
+    for note in notes:
+        say(f"Note: {note}")
+    say(scene.ledger.sentence())
+    return notes
 
 
 def _plan(
@@ -225,7 +242,7 @@ def _plan(
             say(note)
     else:
         train = scene.settings.train
-        evaluate = lambda: validation.scores(scene.model)  # noqa: E731
+        evaluate = lambda: validation.rehearse(scene.model)  # noqa: E731
         found = origin | plan_steps(objective, course, evaluate, stop, train, workers, precision, say)
         if workers.first:
             write_run_file(scene.out, asked, found)

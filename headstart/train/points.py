@@ -40,7 +40,7 @@ class Points:
             (new / NOTE).write_text(json.dumps({"step": step, "figure": figure}) + "\n", "utf-8")
 
         write_whole(self._place(step), fill)
-        order = {"last": lambda place: (place,), "best": lambda place: (self._figure(place), -place)}[self.which]
+        order = {"last": lambda place: (place,), "best": lambda place: (self._figure(place), place)}[self.which]
         for left_over in sorted(self.steps(), key=order)[: -self.most]:
             self._forget(left_over)
 

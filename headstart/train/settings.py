@@ -115,11 +115,11 @@ class Translating:
     """How a translator learns. One tokenizer for both languages or one for each; one table or, at will, two.
 
     A tokenizer that is trained has at most `model.vocabulary` pieces. `average` models are averaged when the training
-    is over, those of the last evaluations or of the best; the mean is kept if it scores better on validation.
+    is over, some of its last fifth or those of the best evaluations; the mean is kept if it does better on validation.
     """
 
-    vocabularies: Literal["joint", "separate"] = "joint"
-    shared: bool = True
+    vocabularies: Literal["auto", "joint", "separate"] = "auto"  # auto: joint, but where a body knows one language
+    shared: bool = True  # one table for both sides, where they have one vocabulary
     smoothing: float = 0.1
     tokens: int = 4_096  # of a batch: source and target, padding included
     rows: int = 512  # pairs in a batch, at most
@@ -138,7 +138,8 @@ class Translating:
             raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
         if self.longest < 2 or self.largest_ratio < 1:
             raise ValueError("longest must be at least 2 and largest_ratio at least 1")
-        if self.shared and self.vocabularies == "separate":
-            raise ValueError(
-                "two vocabularies cannot share one table: --set translator.shared=false, or vocabularies=joint"
-            )
+
+    def joint(self, *, warm: bool) -> bool:
+        """One tokenizer for both sides? Not where a `warm` body, which read one language, becomes one half."""
+        apart = warm and self.carries != "both"
+        return self.vocabularies == "joint" or (self.vocabularies == "auto" and not apart)

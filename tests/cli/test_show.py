@@ -19,6 +19,11 @@ def test_spaces_of_all_kinds_stay() -> None:
     assert plain("« oui » !\u202f") == "« oui » !\u202f"
 
 
+def test_what_joins_and_parts_letters_stays() -> None:
+    joined = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 co\u00adop \U0001f469\u200d\U0001f4bb \U0001fae9"
+    assert plain(joined) == joined
+
+
 @pytest.mark.parametrize("text", ["\x1b[31mred", "a\u2028b\x9b31m", "[bold]x[/bold]", "</script>", "l'été"])
 def test_json_comes_back_and_drives_nothing(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     say_json_line({"text": text})

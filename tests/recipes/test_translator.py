@@ -15,10 +15,12 @@ from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import load
 from headstart.errors import CheckpointError, ConfigError, DataError, RunError
+from headstart.generate.beam import Search
 from headstart.model.models import Translator
 from headstart.recipes.pretrain import pretrain
 from headstart.recipes.running import training
 from headstart.recipes.running.stopping import StopRule
+from headstart.recipes.translate import Interpreter
 from headstart.recipes.translator import TrainedTranslator, translator
 from headstart.train.loop import Step
 from headstart.train.points import Points
@@ -125,8 +127,8 @@ def test_killed_and_resumed_it_has_the_same_weights_and_scores(
 
 def test_the_mean_is_that_of_the_last_points(whole: Path, tmp_path: Path) -> None:
     points = Points(whole / "points", 3)
-    assert points.steps() == [20, 30, 40]
-    parts = [load_file(whole / "points" / f"{step:08d}" / "model.safetensors") for step in (20, 30, 40)]
+    assert points.steps() == [34, 37, 40]
+    parts = [load_file(whole / "points" / f"{step:08d}" / "model.safetensors") for step in (34, 37, 40)]
     for name, value in points.mean().items():
         torch.testing.assert_close(value, torch.stack([part[name] for part in parts]).mean(0))
 
@@ -150,8 +152,33 @@ def test_a_few_pairs_are_learnt_by_heart(tmp_path: Path) -> None:
     assert done.scores["bits_per_byte"] < 0.3
 
 
+def test_short_targets_are_chosen_by_their_loss(tmp_path: Path) -> None:
+    """BLEU is 0 for ever where no target has four words: the last model is better than the first all the same."""
+    words = [("cat", "le chat"), ("dog", "le chien"), ("sun", "le soleil"), ("sea", "la mer")]
+    for name, times in (("train", 20), ("valid", 1)):
+        lines = [f"the {source}\t{target}" for source, target in words * times]
+        (tmp_path / f"{name}.tsv").write_text("source\ttarget\n" + "\n".join(lines) + "\n")
+    files = str(tmp_path / "train.tsv"), str(tmp_path / "valid.tsv")
+    learns = ["train.rate=1e-2", "model.dropout=0.0", "model.embedding_dropout=0.0", "translator.average=1"]
+    done = go(tmp_path / "run", files, *learns, "model.vocabulary=300")
+    assert done.scores["bleu"] == 0.0
+    assert load(tmp_path / "run").card.step > 10
+    losses = [line["held_out_loss"] for line in metrics(tmp_path / "run") if "bleu" in line]
+    assert done.scores["held_out_loss"] == pytest.approx(min(losses))
+
+
+def test_a_long_target_that_was_learnt_can_be_written(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.tsv"
+    table.write_text("source\ttarget\n" + ("a b c d e\t" + "no " * 60 + "\nthe cat\tle chat\n") * 4)
+    options = ("model.vocabulary=300", "translator.largest_ratio=50")
+    go(tmp_path / "run", (str(table), str(table)), *options, steps=10)
+    saved = load(tmp_path / "run")
+    source, target = saved.tokenizer.encode("a b c d e"), saved.tokenizer.encode("no " * 60)
+    assert Interpreter(saved, Search()).how.longest(len(source) + 1) >= len(target) + 1 > Search().longest(len(source))
+
+
 def test_two_vocabularies_and_two_tables(pairs: tuple[str, str], tmp_path: Path) -> None:
-    options = ["translator.vocabularies=separate", "translator.shared=false", "train.decay=inverse-sqrt"]
+    options = ["translator.vocabularies=separate", "train.decay=inverse-sqrt"]
     go(tmp_path / "run", pairs, *options, steps=10)
     saved = load(tmp_path / "run")
     assert isinstance(saved.model, Translator)
@@ -186,7 +213,9 @@ def test_a_pretrained_body_is_carried_and_said_so(
     assert "kept" in done.ledger.sentence()
     assert any("writer.blocks.0.reader" in name for name in done.ledger.fresh)
     assert run.card.parent
-    assert run.tokenizer.hash == theirs.tokenizer.hash
+    carried = run.source_tokenizer if carries == "reader" else run.tokenizer
+    assert carried.hash == theirs.tokenizer.hash
+    assert (run.source_tokenizer.hash == run.tokenizer.hash) == (carries == "both")
 
 
 @pytest.fixture(scope="module")
@@ -201,8 +230,6 @@ def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], w
         go(whole, pairs)
     with pytest.raises(RunError, match="the run has changed"):
         go(whole, pairs, "translator.smoothing=0.2", resume=True)
-    with pytest.raises(ConfigError, match="cannot share one table"):
-        small_translator("translator.vocabularies=separate")
     with pytest.raises(ConfigError, match="learns with the exact loss only"):
         go(tmp_path / "other", pairs, "train.loss=sampled")
     with pytest.raises(CheckpointError, match="is a translator itself"):

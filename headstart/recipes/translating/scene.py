@@ -32,7 +32,7 @@ class Scene:
     workers: Workers
 
     def validation(self, sentences: int) -> Validation:
-        return Validation(self.valid, self.tongues.target, self.card.shape, self.workers, sentences)
+        return Validation(self.valid, self.tongues.target, self.card, self.workers, sentences)
 
 
 def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tuple[Translator, Ledger, Card]:
@@ -46,7 +46,7 @@ def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tu
         ours = {name: getattr(shape, name) for name in ("dropout", "embedding_dropout", "attention_dropout")}
         shape = replace(saved.card.shape, **ours, tied=shape.tied, output_bias=shape.output_bias)
     shape = replace(shape, vocabulary=tongues.target.size)
-    own = 0 if options.shared else tongues.source.size
+    own = 0 if options.shared and not tongues.own_source else tongues.source.size
     card = Card(task="translate", shape=shape, source_vocabulary=own)
     model = card.build()
     assert isinstance(model, Translator)

@@ -48,9 +48,9 @@ def prepare_tongues(
 ) -> Tongues:
     """A pretrained body brings its own for what it becomes; else the named one, or one trained and kept in `out`."""
     options = settings.translator
-    joint = options.vocabularies == "joint"
+    joint = options.joint(warm=saved is not None)
     if joint and given.source_tokenizer:
-        raise ConfigError("--source-tokenizer needs --set translator.vocabularies=separate translator.shared=false")
+        raise ConfigError("--source-tokenizer needs --set translator.vocabularies=separate")
     if saved is not None and (given.tokenizer or given.source_tokenizer) and (joint or options.carries == "both"):
         raise ConfigError("--from brings its own tokenizer; leave --tokenizer out")
     if saved is not None and options.carries == "both" and not joint:
