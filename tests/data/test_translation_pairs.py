@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from headstart.data.batch import IGNORED
 from headstart.data.buckets import Bucketing
 from headstart.data.pairs import Fitting, TranslationPairs
+from headstart.data.ragged import Ragged
 from headstart.errors import DataError
 
 a_text = st.lists(st.integers(7, 99), min_size=1, max_size=20)
@@ -37,6 +38,14 @@ def test_each_pair_stands_in_one_batch_within_the_limits(
             assert [id for id in target if id != IGNORED] == [*targets[row], EOS]
         seen += batch.rows.tolist()
     assert sorted(seen) == list(range(len(pairs)))
+
+
+@given(st.lists(st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=4), max_size=4))
+def test_rows_of_any_length_come_back_from_one_array(blocks: list[list[list[int]]]) -> None:
+    rows, kept = [row for block in blocks for row in block], Ragged(blocks)
+    assert [row.tolist() for row in kept] == rows
+    assert [kept[place - len(rows)].tolist() for place in range(len(rows))] == rows
+    assert [row.tolist() for row in kept[1:]] == rows[1:]
 
 
 def test_pairs_that_do_not_fit_are_counted_once() -> None:

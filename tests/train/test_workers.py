@@ -11,8 +11,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
+from recipes.small_pairs import small_pairs
 from train.small_corpus import small_corpus
 
+from headstart.checkpoint import load
 from headstart.whole import find_whole
 
 SHAPE = [
@@ -22,34 +25,29 @@ SHAPE = [
 ]  # fmt: skip
 
 
-def command(workers: int, corpus: str, out: Path, steps: int) -> list[str]:
-    words = [
-        "-m",
-        "headstart",
-        "pretrain",
-        corpus,
-        "--out",
-        str(out),
-        "--steps",
-        str(steps),
-        "--device",
-        "cpu",
-        "--resume",
-    ]
-    words += [word for option in SHAPE for word in ("--set", option)]
+def command(workers: int, *words: str) -> list[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     start = ["-m", "torch.distributed.run", "--nproc-per-node", str(workers), "--master-port", port]
-    return [sys.executable, *(start if workers > 1 else []), *words]
+    return [sys.executable, *(start if workers > 1 else []), "-m", "headstart", *words, "--device", "cpu", "--resume"]
+
+
+def pretraining(corpus: str, out: Path, steps: int) -> list[str]:
+    sets = [word for option in SHAPE for word in ("--set", option)]
+    return ["pretrain", corpus, "--out", str(out), "--steps", str(steps), *sets]
+
+
+def run(workers: int, *words: str) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command(workers, *words), capture_output=True, text=True, check=False, env=environment, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def pretrain(workers: int, corpus: str, out: Path, steps: int = 20) -> None:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command(workers, corpus, out, steps), capture_output=True, text=True, check=False, env=environment, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
+    run(workers, *pretraining(corpus, out, steps))
 
 
 def losses(out: Path) -> list[float]:
@@ -64,12 +62,30 @@ def test_two_workers_match_one(tmp_path: Path) -> None:
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=2e-4)
 
 
+def test_two_workers_train_the_same_translator(tmp_path: Path) -> None:
+    train, valid = small_pairs(tmp_path, "train", 300, 0), small_pairs(tmp_path, "valid", 30, 1)
+    sets = [option for option in SHAPE if not option.startswith("data.")]
+    sets += ["model.positions=rotary", "translator.tokens=256", "translator.average=3", "train.rate=1e-2"]
+    for workers in (1, 2):
+        words = ["translator", train, "--valid", valid, "--out", str(tmp_path / str(workers)), "--steps", "20"]
+        run(workers, *words, *[word for option in sets for word in ("--set", option)])
+    assert losses(tmp_path / "2") == pytest.approx(losses(tmp_path / "1"), abs=2e-4)
+    one, two = (load(tmp_path / name) for name in ("1", "2"))
+    assert two.card.scores["bleu"] == pytest.approx(one.card.scores["bleu"], abs=0.5)
+    assert "averaged" in one.card.scores or one.card.step == two.card.step
+    for mine, theirs in zip(one.model.parameters(), two.model.parameters()):
+        torch.testing.assert_close(mine, theirs, atol=1e-3, rtol=1e-2)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 def test_a_dead_worker_ends_the_run_and_one_goes_on_for_two(tmp_path: Path) -> None:
     corpus, out, steps = small_corpus(tmp_path), tmp_path / "run", 150
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        command(2, corpus, out, steps), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command(2, *pretraining(corpus, out, steps)),
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         deadline = time.monotonic() + 120

@@ -5,10 +5,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headstart.data.ragged import Ragged
 from headstart.text.guard.fingerprints import key, normalise
 from headstart.text.readers import read_pairs
 from headstart.text.records import Pair, Reading
 from headstart.text.tokenizer import Tokenizer
+
+BLOCK = 50_000  # pairs encoded at once
 
 
 @dataclass(frozen=True)
@@ -16,15 +19,16 @@ class Encoded:
     """Pairs as ids, each side by its own tokenizer."""
 
     pairs: Sequence[Pair]
-    sources: list[list[int]]
-    targets: list[list[int]]
+    sources: Ragged
+    targets: Ragged
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], source: Tokenizer, target: Tokenizer) -> "Encoded":
+        blocks = [pairs[start : start + BLOCK] for start in range(0, len(pairs), BLOCK)]
         return cls(
             pairs,
-            source.encode_batch([pair.source_text for pair in pairs]),
-            target.encode_batch([pair.target_text for pair in pairs]),
+            Ragged(source.encode_batch([pair.source_text for pair in block]) for block in blocks),
+            Ragged(target.encode_batch([pair.target_text for pair in block]) for block in blocks),
         )
 
 
