@@ -11,6 +11,8 @@ from headstart.text.records import Reading
 
 TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
 LabelColumn = Annotated[str, typer.Option(help="The column that holds the label.")]
+SourceColumn = Annotated[str, typer.Option(help="Of pairs in a table: the column of the source.")]
+TargetColumn = Annotated[str, typer.Option(help="Of pairs in a table: the column of its translation.")]
 Documents = Annotated[
     Literal["auto", "lines", "blocks"],
     typer.Option(help="In .txt files a document is a line, or a block between blank lines."),

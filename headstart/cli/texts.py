@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from headstart.cli.app import Force, Json, Overrides, app, check
-from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn, reading_of
+from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn, TargetColumn, TextColumn, reading_of
 from headstart.cli.show import progress, say, say_json, table
 from headstart.text.records import Reading
 
@@ -68,6 +68,8 @@ def check_data(
     drop: Annotated[Path | None, typer.Option(help="Write cleaned copies into this new folder.")] = None,
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
+    source_column: SourceColumn = "source",
+    target_column: TargetColumn = "target",
     documents: Documents = "auto",
     encoding: Encoding = "utf-8",
     overrides: Overrides = None,
@@ -85,9 +87,9 @@ def check_data(
 
     if not (corpus or train or valid or test):
         raise DataError("nothing to check: give --corpus, --train, --valid or --test")
-    reading = reading_of(
-        overrides, text_column=text_column, label_column=label_column, documents=documents, encoding=encoding
-    )
+    columns = {"text_column": text_column, "label_column": label_column}
+    columns |= {"source_column": source_column, "target_column": target_column}
+    reading = reading_of(overrides, documents=documents, encoding=encoding, **columns)
     if pairs:
         if corpus or drop or tokenizer:
             raise DataError("--pairs takes --train, --valid and --test only")

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 PAIRS = "SOURCE:TARGET, two files that match line by line, or one .tsv, .jsonl, .csv or .parquet."
 Beam = Annotated[int, typer.Option(help="Translations followed at a time; 1 is greedy: fast, and a little worse.")]
+SourceColumn = Annotated[
+    str | None, typer.Option(help="Of pairs in a table: the column of the source.", show_default="source")
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="Of pairs in a table: the column of its translation.", show_default="target")
+]
 Penalty = Annotated[float, typer.Option(help="Of short translations: 0 ranks by probability alone.")]
 
 
@@ -50,6 +56,8 @@ def translator(
     steps: Steps = 0,
     average: Annotated[int | None, typer.Option(help="Average so many models of the run's end; 1: none.")] = None,
     save_every: Annotated[int | None, typer.Option(help="Save the state every so many steps.")] = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
     encoding: Encoding = None,
     seed: Seed = 0,
     device: Device = "auto",
@@ -77,6 +85,8 @@ def translator(
         "translator.average": average,
         "translator.vocabularies": "separate" if separate or source_tokenizer else None,
         "train.save_every": save_every,
+        "reading.source_column": source_column,
+        "reading.target_column": target_column,
         "reading.encoding": encoding,
     }
     settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from headstart.cli.app import Json, app
-from headstart.cli.reading import Documents, Encoding, LabelColumn, TextColumn
+from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn, TargetColumn, TextColumn
 from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
 from headstart.cli.training import Device
@@ -54,6 +54,8 @@ def evaluate(
     file: Annotated[str, typer.Argument(help="Labelled rows: a table, or TEXTS:LABELS. Pairs: SOURCE:TARGET.")],
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
+    source_column: SourceColumn = "source",
+    target_column: TargetColumn = "target",
     encoding: Encoding = "utf-8",
     beam: Beam = 4,
     penalty: Penalty = 0.6,
@@ -74,7 +76,9 @@ def evaluate(
     from headstart.recipes.evaluate import evaluate_file
     from headstart.text.records import Reading
 
-    reading = Reading(text_column=text_column, label_column=label_column, encoding=encoding)
+    columns = {"text_column": text_column, "label_column": label_column}
+    columns |= {"source_column": source_column, "target_column": target_column}
+    reading = Reading(encoding=encoding, **columns)
     if read_card(find(run)).task == "translate":
         how = search_of(beam, penalty)
         evaluate_translator(

@@ -37,7 +37,7 @@ class Search:
         if not 0 < self.growth <= 100:
             raise ValueError(f"growth is {self.growth}, but it must lie above 0 and up to 100")
 
-    def rank(self, log_probability: Tensor, length: int) -> Tensor:
+    def rank(self, log_probability: Tensor, length: int | Tensor) -> Tensor:
         return log_probability / ((5 + length) / 6) ** self.penalty
 
     def longest(self, source: int) -> int:
@@ -71,7 +71,7 @@ def search(
 ) -> list[list[Hypothesis]]:
     """For each source, which ends with `<eos>`, up to `how.beam` translations, the best first.
 
-    Where only some are `wanted`, the search of a source is over as soon as those are found (0: all).
+    Where fewer are `wanted`, the search of a source is over as soon as no better one can come (0: all are wanted).
 
     A source's translations do not depend on the sources beside it, nor on the cache, which only saves time. This holds
     up to float rounding: two translations whose scores agree in the first six digits may be exchanged.
@@ -160,7 +160,7 @@ class _Hunt:
             self.found[self.live[row]].append(found)
 
     def _may_gain(self, source: int, best: float) -> bool:
-        """Whether the best hypothesis of a source, ranked as it stands, would be among the translations wanted.
+        """Whether a hypothesis of that rank would be among the translations wanted.
 
         To stop at k translations of any kind would be wrong: a sure model has one good hypothesis, and beside it poor
         ones that end early.
@@ -168,10 +168,18 @@ class _Hunt:
         ended = sorted((one.score for one in self.found[source]), reverse=True)
         return best > (ended[self.wanted - 1] if len(ended) >= self.wanted else -torch.inf)
 
+    def _hopes(self) -> list[float]:
+        """What the best hypothesis of each source is worth: as it stands where all k translations are wanted, and else
+        what it would be if it came to its end, at its longest, without another loss: more it cannot become."""
+        length = self.limits if self.wanted < self.how.beam else self.ids.size(2) - 1
+        hopes: list[float] = self.how.rank(self.sums[:, 0], length).tolist()
+        return hopes
+
     def _go_on(self, came: Tensor) -> None:
         """Sources that are done leave; the others' pasts follow their hypotheses."""
-        ranks = self.how.rank(self.sums[:, 0], self.ids.size(2) - 1).tolist()
-        going = [row for row, (source, best) in enumerate(zip(self.live, ranks)) if self._may_gain(source, best)]
+        going = [
+            row for row, (source, rank) in enumerate(zip(self.live, self._hopes())) if self._may_gain(source, rank)
+        ]
         fewer = len(going) < len(self.live)
         rows = torch.tensor(going, dtype=torch.long, device=came.device)
         if fewer:

@@ -10,6 +10,8 @@ class Reading:
 
     text_column: str = "text"
     label_column: str = "label"
+    source_column: str = "source"  # of pairs
+    target_column: str = "target"
     documents: Literal["auto", "lines", "blocks"] = "auto"
     encoding: str = "utf-8"
     largest_ratio: int = 200

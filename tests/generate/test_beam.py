@@ -61,6 +61,17 @@ def test_a_beam_that_loses_nothing_finds_the_best_of_all(penalty: float) -> None
         found = search(model, [source], how, forbidden=NEVER)[0]
         assert len(found) == len(every) == 40
         assert [h.ids for h in found[:10]] == ranked[:10]
+        assert [h.ids for h in search(model, [source], how, forbidden=NEVER, wanted=2)[0]] == ranked[:2]
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 99), st.sampled_from([2, 4]), st.sampled_from([0.0, 0.6, 2.0]))
+def test_a_search_for_one_is_never_worse_than_one_for_all(seed: int, beam: int, penalty: float) -> None:
+    model, how, texts = translator(seed), Search(beam=beam, penalty=penalty), sources(seed)
+    several = search(model, texts, how, forbidden=NEVER)
+    for alone, best in zip(search(model, texts, how, forbidden=NEVER, wanted=1), several):
+        assert len(alone) == 1
+        assert alone[0].score >= best[0].score - 1e-5
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "learned"])

@@ -7,7 +7,7 @@ import pytest
 
 from headstart.errors import DataError
 from headstart.text.readers import read_pairs
-from headstart.text.records import Pair
+from headstart.text.records import Pair, Reading
 
 
 def saved(path: Path, text: str) -> Path:
@@ -41,6 +41,14 @@ def test_tables(tmp_path: Path) -> None:
     assert pairs(saved(tmp_path / "a.csv", 'source,target\na cat,un chat\nit\'s,"c\'est ""ça"""\n')) == expected
     lines = '\n{"source": "a cat", "target": "un chat"}\n{"target": "c\'est \\"ça\\"", "source": "it\'s"}\n'
     assert pairs(saved(tmp_path / "a.jsonl", lines)) == expected
+
+
+def test_columns_of_other_names(tmp_path: Path) -> None:
+    named = Reading(source_column="en", target_column="fr")
+    for name, text in (("a.tsv", "fr\ten\nun chat\ta cat\n"), ("a.jsonl", '{"en": "a cat", "fr": "un chat"}\n')):
+        found = list(read_pairs(saved(tmp_path / name, text), named))
+        assert [(pair.source_text, pair.target_text) for pair in found] == [("a cat", "un chat")]
+    assert "Type --target-column NAME" in refusal(saved(tmp_path / "a.csv", "source,fr\na,b\n"))
 
 
 def test_a_tsv_without_header(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ def text_column(reading: Reading) -> Column:
     return Column(reading.text_column, "--text-column")
 
 
+def pair_columns(reading: Reading) -> tuple[Column, Column]:
+    return Column(reading.source_column, "--source-column"), Column(reading.target_column, "--target-column")
+
+
 def label_column(reading: Reading, *, needed: bool) -> Column:
     return Column(reading.label_column, "--label-column", needed, label=True)
 

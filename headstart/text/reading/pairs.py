@@ -6,15 +6,13 @@ from pathlib import Path
 
 from headstart.errors import DataError
 from headstart.text.reading.archives import Advance, ignore
-from headstart.text.reading.columns import Column
+from headstart.text.reading.columns import pair_columns
 from headstart.text.reading.parallel import Lines, read_parallel, split_spec
 from headstart.text.reading.rows import text_and_pieces
 from headstart.text.reading.separated import read_cells
 from headstart.text.reading.sources import TABLES, USUAL, Source, known_form, source_at
 from headstart.text.reading.tables import read_table
 from headstart.text.records import Pair, Reading
-
-_COLUMNS = (Column("source"), Column("target"))
 
 
 def read_pairs(spec: str | Path, reading: Reading = USUAL, *, advance: Advance = ignore) -> Iterator[Pair]:
@@ -26,7 +24,7 @@ def read_pairs(spec: str | Path, reading: Reading = USUAL, *, advance: Advance =
     if source.form not in TABLES:
         raise DataError(
             f"{source.name}: pairs are SOURCE:TARGET, two files that match line by line, or one .tsv, .jsonl, .csv"
-            " or .parquet with the columns source and target"
+            " or .parquet with the columns source and target, or those named by --source-column and --target-column"
         )
     return _some(_table_pairs(source, reading, advance), source.name)
 
@@ -40,13 +38,13 @@ def _table_pairs(source: Source, reading: Reading, advance: Advance) -> Iterator
     if source.form == ".tsv" and not _has_header(source, reading):
         yield from _headless_pairs(source, reading, advance)
         return
-    for line, (text, other) in read_table(source, _COLUMNS, reading, advance):
+    for line, (text, other) in read_table(source, pair_columns(reading), reading, advance):
         yield Pair(text, other, source.name, line)
 
 
 def _has_header(source: Source, reading: Reading) -> bool:
     _, cells = next(read_cells(source, reading), (1, []))
-    return {"source", "target"} <= {cell.strip() for cell in cells}
+    return {column.name for column in pair_columns(reading)} <= {cell.strip() for cell in cells}
 
 
 def _headless_pairs(source: Source, reading: Reading, advance: Advance) -> Iterator[Pair]:
