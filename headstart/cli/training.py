@@ -39,9 +39,11 @@ Steps = Annotated[int, typer.Option(help="Stop after so many steps.", show_defau
 HELD_OUT = {
     "causal": "loss {held_out_loss:.3f}, perplexity {perplexity:.1f}, {bits_per_byte:.3f} bits per byte",
     "masked": "loss {masked_loss:.3f} for a hidden token",
-    "bert": "loss {masked_loss:.3f} for a hidden token and {next_sentence_loss:.3f} for the next sentence, "
-    "which is told right {next_sentence_accuracy:.1%} of the time",
+    "bert": "loss {masked_loss:.3f} for a hidden token",
 }
+NEXT_SENTENCE = (
+    " and {next_sentence_loss:.3f} for the next sentence, told right {next_sentence_accuracy:.1%} of the time"
+)
 NEXT = {
     "causal": 'headstart generate {} "Once upon a time"',
     "masked": 'headstart fill {} "Once upon a <mask>."',
@@ -132,7 +134,8 @@ def pretrain(
         say_json({**asdict(done), "ledger": done.ledger.to_json()})
         return
     say(done.ledger.sentence())
-    figures = HELD_OUT[done.objective].format(**done.scores)
+    asked = NEXT_SENTENCE if "next_sentence_loss" in done.scores else ""
+    figures = (HELD_OUT[done.objective] + asked).format(**done.scores)
     say(f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Held-out text: {figures}.")
     for sentence in done.notes:
         say(f"Note: {sentence}")
