@@ -72,6 +72,7 @@ def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: 
         tokenizer=bench.tokenizer,
         causal=start.card.causal,
         labels=bench.labels,
+        among=bench.train,
         seed=arm.seed,
         device=contest.device,
         resume=True,

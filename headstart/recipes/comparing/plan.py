@@ -18,6 +18,7 @@ from headstart.recipes.comparing.arms import Arm, Start
 from headstart.recipes.comparing.leaks import Leaks, find_leaks, pretraining_text
 from headstart.recipes.guess import without_known
 from headstart.recipes.labels import hash_rows, label_names
+from headstart.recipes.second_texts import check_seconds, seconds
 from headstart.recipes.settings import Settings
 from headstart.text.readers import Corpus, read_labelled, read_rows
 from headstart.text.records import Document, Reading, Row
@@ -121,6 +122,8 @@ def read_parts(contest: Contest, corpus: Iterator[Document] | None, searched: st
     test = list(without_labels(contest.test, reading))
     labels = label_names(train)
     _refuse_strangers(valid, labels)
+    for part in (valid, test):
+        check_seconds(part, seconds(train))
     fewer_labels(contest, len(train), len(labels))
     leaks = find_leaks(train, valid, test, corpus, searched)
     unlabelled = _more_texts(contest, test)
