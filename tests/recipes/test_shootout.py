@@ -13,6 +13,7 @@ from report.test_page import Reader
 from train.small_corpus import small_settings
 
 from headstart.checkpoint import Card, build, load, save
+from headstart.cli.shooting import tell_shootout
 from headstart.errors import ConfigError, RunError
 from headstart.model.bill import work
 from headstart.model.shape import Shape
@@ -118,6 +119,7 @@ def test_the_report_has_every_system_its_cost_and_what_leaks(real: Rules) -> Non
     assert not shown.open
     for sentence in (scores["verdict"]["sentence"], *scores["verdict"]["remarks"]):
         assert sentence in shown.text
+    assert "nor does that of masked with that of bert" in " ".join(shown.text.split())
     assert "script" not in shown.tags
 
 
@@ -206,6 +208,14 @@ def test_a_difference_is_named_and_noise_is_called_noise(tmp_path: Path) -> None
     assert pairs["bert", "scratch-bidirectional"]["difference"]["low"] > 0
     assert [lead["labels"] for lead in scores["label_curve"]["leads"]] == [20, 60]
     assert Reader(shootout_page(scores, asked.out)).tags.count("svg") == 3
+
+
+def test_the_terminal_says_which_losses_do_not_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for objectives, said in ((("causal", "bert"), False), (("causal", "masked", "bert"), True)):
+        folder = tmp_path / str(said)
+        folder.mkdir()
+        tell_shootout(shootout(rules(folder, seeds=(0,), objectives=objectives), tools=PRETENDED).scores)
+        assert ("losses of masked and bert do not compare" in " ".join(capsys.readouterr().out.split())) == said
 
 
 def test_the_test_stays_closed_until_every_arm_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
