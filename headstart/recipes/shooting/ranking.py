@@ -9,7 +9,6 @@ import numpy as np
 from headstart import __version__
 from headstart.config import to_table
 from headstart.evaluate.baseline import CLASSICS
-from headstart.evaluate.phrases import duration, listed
 from headstart.evaluate.rivals import Ranking, adjusted_p, rank
 from headstart.evaluate.significance import Paired, paired
 from headstart.model import bill
@@ -35,6 +34,7 @@ from headstart.recipes.comparing.systems import (
 from headstart.recipes.pretraining.objectives import OBJECTIVES
 from headstart.recipes.running.run_file import machine
 from headstart.recipes.shooting.bodies import Body, Ground, scratch_name
+from headstart.recipes.shooting.conditions import conditions
 from headstart.recipes.shooting.label_race import label_race
 from headstart.recipes.shooting.rules import TERMS, Rules
 
@@ -45,7 +45,6 @@ NAMES = {
     "scratch-causal": ("the causal body from scratch", "scratch, looks back"),
     "scratch-bidirectional": ("the body that looks both ways from scratch", "scratch, both ways"),
 }
-UNEQUAL = 1.15  # the longest pretraining over the shortest, from which on equal minutes were not equal
 Gaps = dict[tuple[str, str], Paired]
 
 
@@ -78,7 +77,7 @@ def ranking(
         "verdict": {
             **vars(verdict),
             "ahead_of": list(verdict.ahead_of),
-            "remarks": [*verdict.remarks, *_uneven(rules, bodies), *remarks],
+            "remarks": [*verdict.remarks, *conditions(rules, bodies), *remarks],
         },
         "verdict_without_leaks": clean.sentence,
         "objectives": list(rules.objectives),
@@ -170,17 +169,6 @@ def _pretraining(body: Body, system: System) -> Table:
         "held_out": body.cost["scores"],
         "finetuning_seconds": system.mean("seconds"),
     }
-
-
-def _uneven(rules: Rules, bodies: Sequence[Body]) -> list[str]:
-    seconds = [body.cost["seconds"] for body in bodies]
-    if rules.equal != "minutes" or max(seconds) < UNEQUAL * min(seconds):
-        return []
-    times = listed([f"{body.objective} {duration(body.cost['seconds'])}" for body in bodies])
-    return [
-        f"The minutes were not quite equal: {times}. The steps are fixed by a probe at the start, and the machine was "
-        "not equally free; --equal flops does not depend on that."
-    ]
 
 
 def _corpus(ground: Ground) -> Table:
