@@ -102,6 +102,9 @@ def pretrain(
     shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
     if shaping and start is not None:
         raise ConfigError(f"--set {shaping}: the shape is that of {start}, whose weights go on; leave it out")
+    if whole_words and not _hides(objective, start):
+        hidden = "add --objective masked or bert" if start is None else f"{start} goes on as it was pretrained"
+        raise ConfigError(f"--whole-words: a causal model hides no words; {hidden}, or leave it out")
     given = {
         "train.save_every": save_every,
         "data.whole_words": "true" if whole_words else None,
@@ -141,6 +144,15 @@ def pretrain(
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart finetune TRAIN --from {out} --out runs/clf")
     say(f"      or: {NEXT[done.objective].format(out)}")
+
+
+def _hides(objective: str | None, start: Path | None) -> bool:
+    """Whether a pretraining hides tokens; one that goes on from a run does what that run did."""
+    if start is None:
+        return objective in ("masked", "bert")
+    from headstart.checkpoint import find, read_card
+
+    return read_card(find(start)).task != "lm"
 
 
 @app.command()
