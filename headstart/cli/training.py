@@ -181,6 +181,13 @@ def finetune(
         Literal["none", "body", "gradual"] | None,
         typer.Option(help="body: only the head learns; gradual: one more layer each epoch."),
     ] = None,
+    pooling: Annotated[
+        Literal["auto", "last", "mean", "first"] | None,
+        typer.Option(
+            help="Where the head reads a text: at its last token, at the mean of all, or at the first, which is <cls> "
+            "and for bodies that look both ways. auto: last in a causal body, else mean."
+        ),
+    ] = None,
     preset: Annotated[str, typer.Option(help="The shape, with --from scratch.")] = "tiny",
     tokenizer: Annotated[Path | None, typer.Option(help="With --from scratch; without it one is trained.")] = None,
     bidirectional: Annotated[
@@ -215,6 +222,7 @@ def finetune(
     given = {
         "finetune.epochs": epochs,
         "finetune.freeze": freeze,
+        "finetune.pooling": pooling,
         "finetune.baseline": "true" if with_baseline else None,
         "reading.text_column": text_column,
         "reading.label_column": label_column,
