@@ -129,3 +129,6 @@ def test_a_causal_body_is_not_read_at_its_first_token(bodies: Path, tmp_path: Pa
             pairs(tmp_path, 20, "train.tsv"), "", tmp_path / "clf", start=bodies / "causal", settings=settings
         )
     assert not (tmp_path / "clf").exists()
+    files = dict.fromkeys(("train", "valid", "test"), pairs(tmp_path, 20, "train.tsv"))
+    with pytest.raises(ConfigError, match="has seen nothing"):
+        prepare(Request(run=bodies / "causal", **files, out=tmp_path / "cmp", settings=settings), print)
