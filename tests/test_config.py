@@ -68,6 +68,9 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     file.write_text("[model]\nwidth = 10\nheads = 3\n")
     with pytest.raises(ConfigError, match="width 10 does not divide into 3 heads"):
         load(Settings, file=file)
+    file.write_text("[model]\nsegments = 1\n")
+    with pytest.raises(ConfigError, match="segments is 1, but it must be 0, or 2 and more"):
+        load(Settings, file=file)
 
 
 def test_an_unknown_preset_gets_a_suggestion() -> None:

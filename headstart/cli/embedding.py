@@ -87,7 +87,7 @@ def embed(
     from headstart.recipes.embed import embed as recipe
 
     with _rows(file, reading) as rows:
-        written = recipe(run, rows, out, of=of, pooling=pooling, force=force, device=device)
+        written = recipe(run, rows, out, of=of, pooling=pooling, inputs=_files(file), force=force, device=device)
     say_json(asdict(written)) if as_json else _sum_up(written, run, file)
 
 
@@ -95,12 +95,17 @@ def embed(
 def _rows(file: str, reading: "Reading") -> Iterator[Iterator["Row"]]:
     """The texts, with a bar for the bytes that were read of them."""
     from headstart.text.readers import read_rows
-    from headstart.text.reading.parallel import split_spec
 
-    files = [Path(half) for half in split_spec(file)]
+    files = _files(file)
     size = sum(path.stat().st_size for path in files) if all(path.is_file() for path in files) else None
     with progress("reading", size, "bytes") as bar:
         yield read_rows(file, reading, labelled=False, advance=bar.advance)
+
+
+def _files(spec: str) -> list[Path]:
+    from headstart.text.reading.parallel import split_spec
+
+    return [Path(half) for half in split_spec(spec)]
 
 
 def _sum_up(made: "Embedded", run: Path, file: str) -> None:

@@ -123,6 +123,8 @@ def tell_shootout(scores: dict[str, Any]) -> None:
         rows.append((run["objective"], *work, bits, loss))
     columns = ["pretraining", "minutes", "tokens", "epochs", "FLOPs", "bits per byte", "loss, hidden token"]
     table(columns, rows, numbers=range(1, len(columns)))
+    if {"masked", "bert"} <= set(scores["objectives"]):
+        say("The losses of masked and bert do not compare: other tokens are hidden, in rows laid out otherwise.")
     say()
     leaked = scores["leaks"]["test_rows"]
     rows = []

@@ -39,9 +39,11 @@ Steps = Annotated[int, typer.Option(help="Stop after so many steps.", show_defau
 HELD_OUT = {
     "causal": "loss {held_out_loss:.3f}, perplexity {perplexity:.1f}, {bits_per_byte:.3f} bits per byte",
     "masked": "loss {masked_loss:.3f} for a hidden token",
-    "bert": "loss {masked_loss:.3f} for a hidden token and {next_sentence_loss:.3f} for the next sentence, "
-    "which is told right {next_sentence_accuracy:.1%} of the time",
+    "bert": "loss {masked_loss:.3f} for a hidden token",
 }
+NEXT_SENTENCE = (
+    " and {next_sentence_loss:.3f} for the next sentence, told right {next_sentence_accuracy:.1%} of the time"
+)
 NEXT = {
     "causal": 'headstart generate {} "Once upon a time"',
     "masked": 'headstart fill {} "Once upon a <mask>."',
@@ -100,6 +102,9 @@ def pretrain(
     shaping = next((each for each in overrides or () if each.strip().startswith("model.")), "")
     if shaping and start is not None:
         raise ConfigError(f"--set {shaping}: the shape is that of {start}, whose weights go on; leave it out")
+    if whole_words and not _hides(objective, start):
+        hidden = "add --objective masked or bert" if start is None else f"{start} goes on as it was pretrained"
+        raise ConfigError(f"--whole-words: a causal model hides no words; {hidden}, or leave it out")
     given = {
         "train.save_every": save_every,
         "data.whole_words": "true" if whole_words else None,
@@ -132,12 +137,22 @@ def pretrain(
         say_json({**asdict(done), "ledger": done.ledger.to_json()})
         return
     say(done.ledger.sentence())
-    figures = HELD_OUT[done.objective].format(**done.scores)
+    asked = NEXT_SENTENCE if "next_sentence_loss" in done.scores else ""
+    figures = (HELD_OUT[done.objective] + asked).format(**done.scores)
     say(f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Held-out text: {figures}.")
     for sentence in done.notes:
         say(f"Note: {sentence}")
     say(f"Wrote {out}/best. Next: headstart finetune TRAIN --from {out} --out runs/clf")
     say(f"      or: {NEXT[done.objective].format(out)}")
+
+
+def _hides(objective: str | None, start: Path | None) -> bool:
+    """Whether a pretraining hides tokens; one that goes on from a run does what that run did."""
+    if start is None:
+        return objective in ("masked", "bert")
+    from headstart.checkpoint import find, read_card
+
+    return read_card(find(start)).task != "lm"
 
 
 @app.command()
@@ -165,6 +180,13 @@ def finetune(
     freeze: Annotated[
         Literal["none", "body", "gradual"] | None,
         typer.Option(help="body: only the head learns; gradual: one more layer each epoch."),
+    ] = None,
+    pooling: Annotated[
+        Literal["auto", "last", "mean", "first"] | None,
+        typer.Option(
+            help="Where the head reads a text: at its last token, at the mean of all, or at the first, which is <cls> "
+            "and for bodies that look both ways. auto: last in a causal body, else mean."
+        ),
     ] = None,
     preset: Annotated[str, typer.Option(help="The shape, with --from scratch.")] = "tiny",
     tokenizer: Annotated[Path | None, typer.Option(help="With --from scratch; without it one is trained.")] = None,
@@ -200,6 +222,7 @@ def finetune(
     given = {
         "finetune.epochs": epochs,
         "finetune.freeze": freeze,
+        "finetune.pooling": pooling,
         "finetune.baseline": "true" if with_baseline else None,
         "reading.text_column": text_column,
         "reading.label_column": label_column,

@@ -27,7 +27,10 @@ USUAL = Masking()
 
 
 class Hiding:
-    """Never chooses a special token. With `starts_word` (a flag per id) whole words are chosen."""
+    """Never chooses a special token. With `starts_word` (a flag per id) whole words are chosen.
+
+    One longer than all that is to be chosen goes piece by piece: a script without spaces has words of whole sentences.
+    """
 
     def __init__(self, tokenizer: Tokenizer, masking: Masking, starts_word: np.ndarray | None = None):
         self.mask, self.masking, self.starts_word = tokenizer.mask, masking, starts_word
@@ -55,9 +58,10 @@ class Hiding:
             return generator.permutation(places)[:wanted]
         begins = self.starts_word[ids[places]] | (np.diff(places, prepend=-2) > 1)
         words = np.cumsum(begins) - 1
+        words = np.cumsum(begins | (np.bincount(words)[words] > wanted)) - 1
         order = generator.permutation(words[-1] + 1)
         fitting = np.searchsorted(np.cumsum(np.bincount(words)[order]), wanted, side="right")
-        return places[np.isin(words, order[: max(1, fitting)])]
+        return places[np.isin(words, order[:fitting])]
 
 
 def with_a_target(targets: np.ndarray, ids: np.ndarray) -> np.ndarray:

@@ -9,17 +9,21 @@ from torch import Tensor
 from headstart.data.batch import IGNORED, Batch, padded
 from headstart.data.chance import Purpose, chance, shuffled
 from headstart.data.hiding import USUAL, Hiding, Masking, with_a_target
+from headstart.data.strangers import Strangers
+from headstart.data.stretches import Stretches
 from headstart.errors import DataError
 from headstart.text.store import Tokens
 from headstart.text.tokenizer import Tokenizer
 
 NEAR = 0.25  # a cut may move by this share of its stretch to reach the end of a sentence
+ONE_DOCUMENT = "one document only: no other text can stand for what follows, so the next sentence is not asked for"
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceBatch(Batch):
     """`<cls> A <sep> B <sep>`, (B, T) each but `follows` (B): 1 where B is what came after A, else 0.
 
+    `follows` is IGNORED where no other text could have stood in B's place: such a row has hidden tokens only.
     `documents` is 0, and -1 at padding; `segments` is 0 for A and 1 for B.
     """
 
@@ -34,8 +38,9 @@ class SentenceBatch(Batch):
 class SentencePairs:
     """Every document is cut into A and B at the ends of sentences, once for each `length` of it.
 
-    Half of the time B is taken from another document's cut instead, so that neither its length nor how it
-    starts and ends gives it away. `ends_sentence` has a flag per id.
+    Half of the time another document's text stands for B, as long, beginning and ending as B does: the form of a
+    pair is settled before the answer is drawn, so it tells nothing. Where no such text is found nothing is asked.
+    `ends_sentence` has a flag per id.
     """
 
     def __init__(
@@ -50,16 +55,15 @@ class SentencePairs:
         masking: Masking = USUAL,
         starts_word: np.ndarray | None = None,
     ):
-        self.tokens, self.room, self.rows, self.seed = tokens, length - 3, rows, seed
+        self.room, self.rows, self.seed = length - 3, rows, seed
         self.tokenizer, self.ends_sentence = tokenizer, ends_sentence
         self.hiding = Hiding(tokenizer, masking, starts_word)
-        sizes = np.diff(tokens.offsets, append=len(tokens)) - 2  # without <sos> and <eos>
-        cuts = np.where(sizes < 2, 0, np.maximum(1, np.round(sizes / self.room))).astype(np.int64)
-        self.first = np.concatenate([[0], np.cumsum(cuts)])  # the number of each document's first cut
-        self.pairs = int(self.first[-1])
+        self.stretches = Stretches(tokens, self.room)
+        self.strangers = Strangers(self.stretches, ends_sentence, reach=2 * self.room)
+        self.pairs = len(self.stretches)
         if not self.pairs:
             raise DataError("no document has two tokens, so none can be cut in two sentences")
-        self.note = "" if (cuts > 0).sum() > 1 else "one document only: every B follows its A, nothing to tell apart"
+        self.note = ONE_DOCUMENT if self.strangers.company < 2 else ""
 
     def steps(self, epoch: int) -> int:
         return -(-self.pairs // self.rows)
@@ -73,34 +77,20 @@ class SentencePairs:
 
     def _pair(self, number: int, epoch: int) -> "_Pair":
         draw = chance(Purpose.PAIRING, self.seed, epoch, number)
-        other = self._elsewhere(number, draw)
-        follows = bool(draw.random() < 0.5) or other == number
         share = int(self.room * draw.uniform(0.25, 0.75))
         before, after = self._cut(number, draw)
-        if not follows:
-            _, after = self._cut(other, draw)
         a, b = self._last_sentences(before, share), self._first_sentences(after, self.room - share)
+        b, other = self.strangers.like(b, bool(self.ends_sentence[a[-1]]), number, draw)
+        follows = int(draw.integers(2)) if len(other) else IGNORED
         cls, sep = self.tokenizer.cls, self.tokenizer.sep
-        whole = np.concatenate([[cls], a, [sep], b, [sep]]).astype(np.int64)
+        whole = np.concatenate([[cls], a, [sep], b if follows else other, [sep]]).astype(np.int64)
         seen, targets = self.hiding.hide(whole, draw)
         return _Pair(whole, seen, targets, second=len(a) + 2, follows=follows)
 
-    def _elsewhere(self, number: int, draw: np.random.Generator) -> int:
-        """A cut of another document, any with the same chance; the same cut again if there is no other."""
-        document = np.searchsorted(self.first, number, side="right") - 1
-        start, end = self.first[document], self.first[document + 1]
-        others = self.pairs - (end - start)
-        if not others:
-            return number
-        other = draw.integers(others)
-        return int(other if other < start else other + end - start)
-
     def _cut(self, number: int, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """A document before and after a cut: near the middle of its stretch, at a sentence end if one is near."""
-        document = int(np.searchsorted(self.first, number, side="right")) - 1
-        ids = self.tokens.document(document)[1:-1]
-        stretch = len(ids) / (self.first[document + 1] - self.first[document])
-        middle = (number - self.first[document] + draw.uniform(0.5 - NEAR, 0.5 + NEAR)) * stretch
+        ids, start, stretch = self.stretches.of(number)
+        middle = start + draw.uniform(0.5 - NEAR, 0.5 + NEAR) * stretch
         low, high = (int(np.clip(middle + way * NEAR * stretch, 1, len(ids) - 1)) for way in (-1, 1))
         ends = low + np.flatnonzero(self.ends_sentence[ids[low - 1 : high]])
         cut = ends[np.abs(ends - middle).argmin()] if len(ends) else int(np.clip(middle, 1, len(ids) - 1))
@@ -133,7 +123,7 @@ class SentencePairs:
             segments=torch.from_numpy(second.astype(np.int64)),
             positions=torch.from_numpy(places.astype(np.int64)),
             documents=torch.from_numpy(np.where(real, 0, -1).astype(np.int32)),
-            follows=torch.tensor([int(pair.follows) for pair in pairs]),
+            follows=torch.tensor([pair.follows for pair in pairs]),
         )
 
 
@@ -145,4 +135,4 @@ class _Pair:
     seen: np.ndarray
     targets: np.ndarray
     second: int
-    follows: bool
+    follows: int

@@ -1,8 +1,8 @@
 """One sentence about which of several rivals is best, or that chance alone could have done it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from headstart.evaluate.phrases import duration, listed, points, size
 from headstart.evaluate.significance import LEVEL, Interval, Paired
@@ -10,6 +10,7 @@ from headstart.evaluate.verdict import Standing, collapsed
 
 Outcome = Literal["sure", "partly", "noise"]
 Gaps = Mapping[tuple[str, str], Paired]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ def rank(
 ) -> Ranking:
     """`gaps` holds each pair of rivals once, either way round; `terms` says what was equal, as "at equal minutes".
 
-    With several pairs one of them differs by luck more easily: a lead is called sure where nought lies outside its
-    interval and p, adjusted for the number of pairs (Holm, 1979), is below 5 %.
+    With several pairs one of them differs by luck more easily: p is adjusted for the number of pairs of rivals and,
+    apart from them, for the number of rivals put beside the classic baseline (Holm, 1979).
     """
     order = sorted(rivals, key=lambda name: -rivals[name].accuracy.value)
     leader, adjusted = order[0], adjusted_p(gaps)
@@ -47,8 +48,7 @@ def rank(
     level: list[str] = []
     for name in order[1:]:
         pair = (leader, name) if (leader, name) in gaps else (name, leader)
-        sure = gaps[pair].difference.sure and adjusted[pair] < 1 - LEVEL
-        (behind if sure else level).append(name)
+        (behind if is_sure(gaps[pair].difference, adjusted[pair]) else level).append(name)
     leads = {name: _lead(gaps, leader, name) for name in order[1:]}
     outcome: Outcome = "noise" if not behind else "partly" if level else "sure"
     remarks = _remarks(rivals, majority)
@@ -59,17 +59,23 @@ def rank(
         )
         return Ranking(sentence, "nothing", outcome, leader, tuple(behind), remarks)
     about, gap = _about_rivals(rivals, leader, leads, behind, level, terms), over_classic[leader].difference
-    if gap.low > 0:
+    sure = is_sure(gap, adjusted_p(over_classic)[leader])
+    if sure and gap.value > 0:
         who = "It" if outcome == "sure" else f"The highest, {leader},"
         ending = f"{who} beats the classic baseline ({classic.accuracy.value:.3f}) by {size(gap)}: use {leader}."
         return Ranking(f"{about} {ending}", leader, outcome, leader, tuple(behind), remarks)
-    ending = _about_classic(classic, leader, rivals[leader], gap)
+    ending = _about_classic(classic, leader, rivals[leader], gap, sure)
     return Ranking(f"{about} {ending}", "classic", outcome, leader, tuple(behind), remarks)
 
 
-def adjusted_p(gaps: Gaps) -> dict[tuple[str, str], float]:
+def is_sure(gap: Interval, adjusted: float) -> bool:
+    """Nought lies outside the interval, and p, adjusted for the number of tests, is below 5 %."""
+    return gap.sure and adjusted < 1 - LEVEL
+
+
+def adjusted_p(gaps: Mapping[Key, Paired]) -> dict[Key, float]:
     """Holm's step-down adjustment: the smallest p times the number of tests, the next times one fewer, and so on."""
-    adjusted: dict[tuple[str, str], float] = {}
+    adjusted: dict[Key, float] = {}
     largest = 0.0
     for left, pair in enumerate(sorted(gaps, key=lambda pair: gaps[pair].p)):
         largest = max(largest, min(1.0, (len(gaps) - left) * gaps[pair].p))
@@ -112,9 +118,9 @@ def _about_rivals(
     )
 
 
-def _about_classic(classic: Standing, leader: str, standing: Standing, gap: Interval) -> str:
+def _about_classic(classic: Standing, leader: str, standing: Standing, gap: Interval, sure: bool) -> str:
     time = f"in {duration(classic.seconds)} instead of {duration(standing.seconds)} and the pretraining before"
-    lead = f"is {size(gap)} better than {leader}" if gap.high < 0 else f"cannot be told from {leader} ({points(gap)})"
+    lead = f"is {size(gap)} better than {leader}" if sure else f"cannot be told from {leader} ({points(gap)})"
     return f"Use the classic baseline: {classic.title} ({classic.accuracy.value:.3f}) {lead}, {time}."
 
 

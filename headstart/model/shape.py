@@ -35,8 +35,10 @@ class Shape:
                 raise ValueError(f"{name} is {getattr(self, name)}, but it must lie between 1 and {most:,}")
         if not all(0 <= share < 1 for share in (self.dropout, self.embedding_dropout, self.attention_dropout)):
             raise ValueError("dropout, embedding_dropout and attention_dropout must lie in [0, 1)")
-        if self.segments < 0 or not self.norm_epsilon > 0:
-            raise ValueError("segments must not be below 0, and norm_epsilon must be above it")
+        if self.segments < 0 or self.segments == 1:
+            raise ValueError(f"segments is {self.segments}, but it must be 0, or 2 and more: one tells no texts apart")
+        if not self.norm_epsilon > 0:
+            raise ValueError("norm_epsilon must be above 0")
         if self.width % self.heads:
             raise ValueError(f"width {self.width} does not divide into {self.heads} heads")
         if self.positions == "rotary" and self.width // self.heads % 2:

@@ -11,6 +11,7 @@ from headstart.recipes.labels import label_names, split_off
 from headstart.recipes.pretraining.second_phase import refuse_own_child
 from headstart.recipes.running.occupied import clear_run, refuse_cleared, refuse_occupied
 from headstart.recipes.running.training import ignore
+from headstart.recipes.second_texts import check_seconds, seconds
 from headstart.recipes.self_train import self_train
 from headstart.recipes.settings import Settings
 from headstart.text.readers import Corpus, read_labelled
@@ -53,9 +54,10 @@ def finetune_files(
         refuse_occupied(out, force=force, resume=resume)
     if not resume:
         refuse_cleared(out, tokenizer)
-    rows = read_labelled(train, settings.reading)
+    rows = every = read_labelled(train, settings.reading)
     if valid:
         held = read_labelled(valid, settings.reading)
+        check_seconds(held, seconds(every))
     else:
         rows, held = split_off(rows, settings.finetune.holdout)
         say(f"No --valid: {len(held):,} of {len(rows) + len(held):,} rows are held out to choose the epoch on.")
@@ -71,6 +73,7 @@ def finetune_files(
         "settings": settings,
         "tokenizer": cutter,
         "labels": label_names(rows),
+        "among": every,
         "causal": causal,
         "seed": seed,
         "device": device,

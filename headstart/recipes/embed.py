@@ -1,6 +1,6 @@
 """Texts in, vectors out, in the order of the texts and in flat memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,15 @@ def embed(
     *,
     of: Of = "texts",
     pooling: Reading = "auto",
+    inputs: Sequence[Path] = (),
     force: bool = False,
     device: str = "cpu",
 ) -> Embedded:
-    """Write the vectors of texts, or of each word in them, to a file that appears whole or not at all."""
-    check_out(out, of, force=force)
+    """Write the vectors of texts, or of each word in them, to a file that appears whole or not at all.
+
+    `inputs` are the files or folders that the rows are read from: they are not written over, even by `force`.
+    """
+    check_out(out, of, inputs, force=force)
     saved, chosen, source = _open(run, rows, of, pooling, device)
     count, width = 0, saved.card.shape.width
     with vector_file(out, of, width) as file:

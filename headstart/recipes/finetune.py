@@ -13,11 +13,12 @@ from headstart.evaluate.baseline import fit_strongest
 from headstart.recipes.finetuning.classifier import build_classifier, speeds
 from headstart.recipes.finetuning.ending import TOGETHER, finish
 from headstart.recipes.finetuning.epochs import Epoch, Record
-from headstart.recipes.finetuning.rows import class_weights, lay_out_rows, seconds
+from headstart.recipes.finetuning.rows import class_weights, lay_out_rows
 from headstart.recipes.guess import Guessed
 from headstart.recipes.labels import hash_rows
 from headstart.recipes.running.run_file import check_unchanged, read_run_file, write_run_file
 from headstart.recipes.running.training import Job, ignore, run
+from headstart.recipes.second_texts import seconds
 from headstart.recipes.settings import Settings
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
@@ -61,6 +62,7 @@ def finetune(
     settings: Settings,
     tokenizer: Tokenizer,
     labels: tuple[str, ...],
+    among: Sequence[Row] = (),
     guessed: Guessed | None = None,
     causal: bool = True,
     seed: int = 0,
@@ -74,13 +76,14 @@ def finetune(
     """Fine-tune on `train`, choose the epoch on `valid`, calibrate there too.
 
     No `start` means from scratch, in a body that is `causal` or looks both ways. Texts whose labels are `guessed`
-    stand beside those of `train` in every epoch, which then has each row of `train` several times.
+    stand beside those of `train` in every epoch, which then has each row of `train` several times. `train` may be
+    some rows `among` more of their kind, and then the model is for rows such as those.
     """
     keep_freed_memory()
     workers = join_workers(device)
     torch.manual_seed(seed)
     model, ledger, card = build_classifier(start, settings, tokenizer, labels, causal)
-    card = replace(card, text_b=seconds(train))
+    card = replace(card, text_b=seconds(among or train))
     model.to(workers.device)
     options = settings.finetune
     texts = lay_out_rows(train, tokenizer, labels, card, settings, seed, learns=True, guessed=guessed)

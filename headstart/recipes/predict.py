@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -13,12 +12,13 @@ from headstart.checkpoint import Saved, load
 from headstart.data.buckets import Bucketing
 from headstart.data.framing import Frame, Keep
 from headstart.data.labelled import LabelledTexts
-from headstart.errors import CheckpointError, DataError
+from headstart.errors import CheckpointError
 from headstart.evaluate.baseline import plain_text
 from headstart.evaluate.baseline_file import read_baseline
 from headstart.evaluate.calibration import softmax
 from headstart.model.models import Classifier
 from headstart.recipes.int8 import to_int8
+from headstart.recipes.second_texts import check_seconds
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.device import choose_device
@@ -51,10 +51,10 @@ def predict_stream(
     if int8:
         to_int8(model)
     beside = read_baseline(saved.folder / BASELINE) if saved.card.baseline else None
-    source = iter(rows)
+    source, learnt = iter(rows), saved.card.text_b
     while block := list(islice(source, BLOCK)):
-        for row in block:
-            check_second(row, saved.card.text_b)
+        check_seconds(rows if isinstance(rows, Sequence) else block, learnt)
+        learnt = "some"  # what began as it should is read to its end
         texts = lay_out(block, tokenizer, saved.card.causal, saved.card.shape.context, saved.card.keep)
         all_shares = softmax(logits_of(model, texts), saved.card.temperature)  # (N, C)
         if beside is not None:
@@ -63,20 +63,6 @@ def predict_stream(
             best = int(shares.argmax())
             label = saved.card.labels[best] if shares[best] >= abstain_below else ""
             yield row, Prediction(label, float(shares[best]), tuple(map(float, shares)))
-
-
-def check_second(row: Row, trained: Literal["none", "some", "all"]) -> None:
-    """Refuse a single text where the model learnt from pairs only, and a pair where it never saw one."""
-    if trained == "all" and not row.text_b:
-        raise DataError(
-            f"{row.source}:{row.line}: a single text, but the model learnt from pairs: "
-            "give a table whose column text_b holds the second text"
-        )
-    if trained == "none" and row.text_b:
-        raise DataError(
-            f"{row.source}:{row.line}: a pair of texts, but the model learnt from single ones: "
-            "leave out the column text_b"
-        )
 
 
 def load_classifier(run: Path, device: str = "cpu") -> Saved:

@@ -213,7 +213,8 @@ def _train(
     )
     memory = run(job, resume=resume)
     scores = scene.held_out(load(out / "best").model.to(workers.device)).whole()
-    notes = [windows.note, unknown_warning(store.card.train.unknown, store.card.train.count)]
+    notes = [windows.note, objective.shortfall(scores)]
+    notes.append(unknown_warning(store.card.train.unknown, store.card.train.count))
     notes.append(dead.judge(memory.step, scores.get("masked_loss", scores["held_out_loss"])))
     return Pretrained(
         folder=out,

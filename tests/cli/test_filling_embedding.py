@@ -9,7 +9,7 @@ from recipes.planted import masked_run, sentences
 from typer.testing import CliRunner
 
 from headstart.cli import app, filling
-from headstart.errors import ConfigError, DataError
+from headstart.errors import ConfigError, DataError, RunError
 from headstart.recipes.fill import Filled, Guess
 
 
@@ -85,6 +85,17 @@ def test_embed_words_with_a_list_beside(texts: str, tmp_path: Path) -> None:
     assert (made["texts"], made["vectors"], made["pooling"]) == (40, 360, "mean")
     assert made["written"] == [str(tmp_path / "w.jsonl"), str(out)]
     assert len(np.load(out)) == len((tmp_path / "w.jsonl").read_text("utf-8").splitlines()) == 360
+
+
+def test_embed_never_writes_over_what_it_reads(tmp_path: Path) -> None:
+    reviews = tmp_path / "reviews.jsonl"
+    reviews.write_text('{"text": "the bank"}\n')
+    for given, out in ((reviews, "reviews.npy"), (reviews, "reviews.jsonl"), (tmp_path, "reviews.npy")):
+        with pytest.raises(RunError, match=r"reviews\.jsonl: the texts are read from it.*reviews-vectors"):
+            run("embed", str(masked_run()), str(given), "--of", "words", "--out", str(tmp_path / out), "--force")
+    assert reviews.read_text() == '{"text": "the bank"}\n'
+    run("embed", str(masked_run()), str(reviews), "--out", str(tmp_path / "reviews.npy"), "--force")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["reviews.jsonl", "reviews.npy"]
 
 
 def test_neighbours_show_uses_in_groups(texts: str) -> None:

@@ -9,6 +9,10 @@ import torch
 from data.made_tokens import CLS, PAD, SEP, SIZE, VOCABULARY, document_lengths, stored
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from headstart.data.batch import IGNORED
 from headstart.data.flags import ends_sentence, starts_word
@@ -17,7 +21,7 @@ from headstart.errors import DataError
 from headstart.text.store import Tokens
 from headstart.text.tokenizer import Tokenizer
 
-STOP = 7
+STOP, BEGIN = 7, 8
 ENDS = np.arange(SIZE) == STOP
 
 
@@ -26,7 +30,7 @@ def pairs_of(tokens: Tokens, length: int = 64, rows: int = 8, seed: int = 0) -> 
 
 
 def rows_of(batch: SentenceBatch) -> list[tuple[list[int], list[int], bool]]:
-    """A, B and whether B follows, with nothing hidden."""
+    """A, B and whether B follows, with nothing hidden; where nothing is asked it does."""
     whole = torch.where(batch.targets == IGNORED, batch.ids, batch.targets)
     rows = []
     for ids, segments, follows in zip(whole.tolist(), batch.segments.tolist(), batch.follows.tolist()):
@@ -88,6 +92,44 @@ def test_lengths_do_not_give_the_answer_away() -> None:
         assert abs(np.mean(yes) - np.mean(no)) < 4 * spread
 
 
+def ragged(documents: int) -> Tokens:
+    """Few sentences to a document, of very different lengths; BEGIN stands first in each, and some lack their stop."""
+    draw = np.random.default_rng(0)
+    texts: list[list[int]] = []
+    for _ in range(documents):
+        sizes = draw.integers(1, 4) + draw.geometric(0.15, draw.integers(1, 7))
+        sentences = [[BEGIN, *draw.integers(9, SIZE, size).tolist(), STOP] for size in sizes]
+        texts.append([id for sentence in sentences for id in sentence][: None if draw.random() < 0.7 else -1])
+    return stored(texts)
+
+
+def form_of(a: list[int], b: list[int]) -> list[float]:
+    ends, begins, whole = a[-1] == STOP, b[0] == BEGIN, b[-1] == STOP
+    return [len(a), len(b), len(a) + len(b), len(a) / len(b), ends, begins, whole, ends and begins, not ends and begins]
+
+
+@pytest.mark.parametrize("length", [24, 64])
+def test_no_form_gives_the_answer_away(length: int) -> None:
+    rows = all_rows(pairs_of(ragged(400), length), epochs=8)
+    forms = np.array([form_of(a, b) for a, b, _ in rows], float)
+    follows = np.array([follows for *_, follows in rows])
+    assert follows.mean() == pytest.approx(0.5, abs=0.04)  # so hardly any went without a stranger
+    judge = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression(C=0.1, max_iter=500))
+    assert cross_val_score(judge, forms, follows, cv=5).mean() == pytest.approx(0.5, abs=0.04)
+
+
+def test_a_stranger_comes_from_a_document_of_like_size() -> None:
+    short, long = ([[first + number % 90] * size for number in range(300)] for first, size in ((8, 10), (98, 300)))
+    strangers = [b[0] for a, b, follows in all_rows(pairs_of(stored(short + long))) if a[0] < 98 and not follows]
+    assert np.mean([id < 98 for id in strangers]) > 0.8
+
+
+def test_a_pair_without_a_like_stranger_asks_nothing() -> None:
+    pairs = pairs_of(stored([[8, 9, 10, 11], [12, STOP]]))
+    asked = [pairs.batch(epoch, 0).follows.tolist() for epoch in range(20)]
+    assert all(IGNORED in follows for follows in asked)
+
+
 def test_without_sentence_ends_texts_are_cut_by_length() -> None:
     rows = all_rows(pairs_of(stored([[9] * 300, [10] * 300]), length=32))
     assert all(8 <= len(a) + len(b) <= 29 for a, b, _ in rows)
@@ -104,7 +146,7 @@ def test_any_batch_can_be_made_alone_and_epochs_differ() -> None:
 
 def test_one_document_is_said_and_documents_without_two_tokens_are_refused() -> None:
     assert "one document" in pairs_of(stored([[9, 10, 11]])).note
-    assert pairs_of(stored([[9, 10, 11]])).batch(0, 0).follows.tolist() == [1]
+    assert pairs_of(stored([[9, 10, 11]])).batch(0, 0).follows.tolist() == [IGNORED]
     with pytest.raises(DataError, match="two tokens"):
         pairs_of(stored([[9], [10]]))
 

@@ -1,5 +1,7 @@
 """The verdict on several rivals names a winner only where there is one."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
@@ -78,6 +80,18 @@ def test_a_lead_that_only_one_of_several_tests_finds_is_not_sure() -> None:
     gaps = {("a", "b"): gap, ("a", "c"): gap, ("b", "c"): gap}
     found = rank(standing, gaps, classic=standing["a"], over_classic=dict.fromkeys("abc", gap), majority=0.5, terms="t")
     assert found.outcome == "noise"
+
+
+def test_the_classic_baseline_is_beaten_only_if_the_number_of_rivals_is_allowed_for() -> None:
+    standing = {name: Standing(name, Interval(0.8, 0.78, 0.82), 1.0, {0: 0.8, 1: 0.8}) for name in "abc"}
+    gaps = {pair: Paired(Interval(0.0, -0.01, 0.01), 0.9, 1, 2) for pair in combinations("abc", 2)}
+    found = {}
+    for p in (0.01, 0.03):
+        over = dict.fromkeys("abc", Paired(Interval(0.02, 0.001, 0.04), p, 2, 2))
+        found[p] = rank(standing, gaps, classic=standing["a"], over_classic=over, majority=0.5, terms="t")
+    assert found[0.01].use == "a"
+    assert found[0.03].use == "classic"
+    assert "cannot be told from a" in found[0.03].sentence
 
 
 def test_one_seed_and_collapsed_seeds_are_told() -> None:

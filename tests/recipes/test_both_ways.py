@@ -11,6 +11,7 @@ from headstart.checkpoint import load
 from headstart.errors import ConfigError, DataError
 from headstart.recipes.check_model import check_run
 from headstart.recipes.classify import finetune_files
+from headstart.recipes.comparing.plan import Request, prepare
 from headstart.recipes.evaluate import evaluate_file
 from headstart.recipes.predict import predict_rows
 from headstart.recipes.pretrain import pretrain
@@ -91,14 +92,27 @@ def test_pairs_and_single_texts_are_told_apart(bodies: Path, tmp_path: Path) -> 
     for name, train in (("two", pairs(tmp_path, 40, "train.tsv")), ("one", singles(tmp_path, 40, "singles.tsv"))):
         finetune_files(train, "", tmp_path / name, start=bodies / "masked", settings=settings)
     single, pair = Row("the cold cat", "rows.csv", 3), Row("the cold cat", "rows.csv", 7, text_b="a warm garden")
-    with pytest.raises(DataError, match=r"rows.csv:3: a single text, but .* column text_b holds the second"):
-        predict_rows(tmp_path / "two", [pair, single])
-    with pytest.raises(DataError, match=r"rows.csv:7: a pair of texts, but .* leave out the column text_b"):
-        predict_rows(tmp_path / "one", [single, pair])
+    with pytest.raises(DataError, match=r"rows.csv:3: a single text, .* column text_b holds the second"):
+        predict_rows(tmp_path / "two", [single, single])
+    with pytest.raises(DataError, match=r"rows.csv:7: a pair of texts, .* leave out the column text_b"):
+        predict_rows(tmp_path / "one", [pair, pair])
+    for name in ("two", "one"):  # a row of the other kind may stand among those that were learnt from
+        assert len(predict_rows(tmp_path / name, [pair, single])) == 2
     train, valid = pairs(tmp_path, 40, "train.tsv"), singles(tmp_path, 20, "valid.tsv")
     with pytest.raises(DataError, match=r"valid.tsv:2: a single text"):
         finetune_files(train, valid, tmp_path / "no", start=bodies / "masked", settings=settings)
     assert not (tmp_path / "no").exists()
+
+
+def test_a_comparison_is_refused_by_its_whole_training_rows_and_before_it_writes(bodies: Path, tmp_path: Path) -> None:
+    train, test = pairs(tmp_path, 40, "train.tsv"), singles(tmp_path, 20, "test.tsv")
+    request = Request(run=bodies / "masked", train=train, valid=train, test=test, out=tmp_path / "cmp")
+    with pytest.raises(DataError, match=r"test.tsv:2: a single text"):
+        prepare(request, print)
+    with Path(train).open("a") as file:
+        file.write("good\tthe warm cat\t\n")
+    assert prepare(request, print).test
+    assert not request.out.exists()
 
 
 def test_from_scratch_a_body_can_look_both_ways(tmp_path: Path) -> None:
@@ -115,3 +129,6 @@ def test_a_causal_body_is_not_read_at_its_first_token(bodies: Path, tmp_path: Pa
             pairs(tmp_path, 20, "train.tsv"), "", tmp_path / "clf", start=bodies / "causal", settings=settings
         )
     assert not (tmp_path / "clf").exists()
+    files = dict.fromkeys(("train", "valid", "test"), pairs(tmp_path, 20, "train.tsv"))
+    with pytest.raises(ConfigError, match="has seen nothing"):
+        prepare(Request(run=bodies / "causal", **files, out=tmp_path / "cmp", settings=settings), print)

@@ -91,6 +91,15 @@ def test_the_next_sentence_is_told_where_it_can_be(kept: bool, steps: int, tmp_p
     assert scores["held_out_loss"] == pytest.approx(scores["masked_loss"] + scores["next_sentence_loss"])
 
 
+def test_one_held_out_document_has_no_next_sentence_to_score(tmp_path: Path) -> None:
+    """No other text could stand in B's place, so a model that always says yes would be right."""
+    corpus = small_corpus(tmp_path, documents=6)
+    done = pretrain([corpus], tmp_path / "run", settings=small_settings(), stop=StopRule(steps=2), objective="bert")
+    assert "next_sentence_accuracy" not in done.scores
+    assert done.scores["held_out_loss"] == done.scores["masked_loss"]
+    assert any("next sentence is not scored" in note for note in done.notes)
+
+
 def without_mask(folder: Path, corpus: str) -> Path:
     """A SentencePiece model of somebody else, made for causal models."""
     own = train_tokenizer(Path(corpus).read_text().splitlines(), 320)

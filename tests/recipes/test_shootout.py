@@ -13,6 +13,7 @@ from report.test_page import Reader
 from train.small_corpus import small_settings
 
 from headstart.checkpoint import Card, build, load, save
+from headstart.cli.shooting import tell_shootout
 from headstart.errors import ConfigError, RunError
 from headstart.model.bill import work
 from headstart.model.shape import Shape
@@ -30,6 +31,7 @@ from headstart.text.store import open_store
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.transfer import Ledger
 
+SYSTEMS = ("causal", "masked", "bert")
 SKILL = {"causal": 0.72, "masked": 0.88, "bert": 0.87, "scratch": 0.6}
 QUICK = ("finetune.epochs=1", "finetune.rate=1e-2", "model.vocabulary=300", "reading.text_column=text")
 
@@ -118,6 +120,7 @@ def test_the_report_has_every_system_its_cost_and_what_leaks(real: Rules) -> Non
     assert not shown.open
     for sentence in (scores["verdict"]["sentence"], *scores["verdict"]["remarks"]):
         assert sentence in shown.text
+    assert "nor does that of masked with that of bert" in " ".join(shown.text.split())
     assert "script" not in shown.tags
 
 
@@ -208,6 +211,40 @@ def test_a_difference_is_named_and_noise_is_called_noise(tmp_path: Path) -> None
     assert Reader(shootout_page(scores, asked.out)).tags.count("svg") == 3
 
 
+def test_bodies_are_read_at_cls_where_they_have_one_and_the_report_says_so(tmp_path: Path) -> None:
+    asked = rules(tmp_path, seeds=(0,), settings=small_settings(*QUICK, "finetune.pooling=first"))
+    remarks = shootout(asked, tools=PRETENDED).scores["verdict"]["remarks"]
+    said = "causal is read at the last token of a text; masked and bert are read at <cls>. finetune.pooling is"
+    assert any(said in remark for remark in remarks)
+    inputs = {name: json.loads((asked.out / "arms" / f"{name}-seed-0" / "inputs.json").read_text()) for name in SYSTEMS}
+    assert {name: table["finetune"]["pooling"] for name, table in inputs.items()} == {
+        "causal": "auto",
+        "masked": "first",
+        "bert": "first",
+    }
+
+
+def test_a_step_that_reads_much_less_is_told(tmp_path: Path) -> None:
+    def longer(*given: Any, objective: Any, **more: Any) -> Pretrained:
+        done = pretend_to_pretrain(*given, objective=objective, **more)
+        return replace(done, tokens=done.tokens * (2 if objective == "causal" else 1))
+
+    even, uneven = (replace(PRETENDED, pretrain=pretrain) for pretrain in (pretend_to_pretrain, longer))
+    for name, tools in (("even", even), ("uneven", uneven)):
+        (tmp_path / name).mkdir()
+        scores = shootout(rules(tmp_path / name, seeds=(0,)), tools=tools).scores
+        told = [remark for remark in scores["verdict"]["remarks"] if "A step is not the same" in remark]
+        assert [("causal 128, masked 64 and bert 64" in remark) for remark in told] == [True] * (name == "uneven")
+
+
+def test_the_terminal_says_which_losses_do_not_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for objectives, said in ((("causal", "bert"), False), (("causal", "masked", "bert"), True)):
+        folder = tmp_path / str(said)
+        folder.mkdir()
+        tell_shootout(shootout(rules(folder, seeds=(0,), objectives=objectives), tools=PRETENDED).scores)
+        assert ("losses of masked and bert do not compare" in " ".join(capsys.readouterr().out.split())) == said
+
+
 def test_the_test_stays_closed_until_every_arm_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, opened = rules(tmp_path, seeds=(0,)), []
     whole = read_rows
@@ -229,7 +266,6 @@ def test_the_test_stays_closed_until_every_arm_is_finished(tmp_path: Path, monke
         ({"minutes": 0.0}, "above 0"),
         ({"corpus": ("-",)}, "piped"),
         ({"seeds": ()}, "--seeds"),
-        ({"settings": small_settings("finetune.pooling=first")}, "causal body has seen nothing"),
         ({"settings": small_settings("data.length=5")}, "objective bert needs 7"),
         ({"label_counts": (1,)}, "from 2"),
     ],

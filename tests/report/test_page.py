@@ -58,7 +58,7 @@ class Reader(HTMLParser):
 def with_mistakes(scores: dict[str, Any], texts: list[str]) -> dict[str, Any]:
     changed = deepcopy(scores)
     for mistake, text in zip(changed["mistakes"], texts):
-        mistake["text"] = mistake["label"] = mistake["place"] = text
+        mistake["text"] = mistake["text_b"] = mistake["label"] = mistake["place"] = text
     return changed
 
 

@@ -16,6 +16,7 @@ from headstart.evaluate.scores import score
 from headstart.recipes.comparing.arms import INPUTS, RESULT, Arm, Start, Table, read_json, write_json
 from headstart.recipes.comparing.plan import Bench, Contest
 from headstart.recipes.finetune import FineTuned, finetune
+from headstart.recipes.finetuning.classifier import suited
 from headstart.recipes.predict import Prediction, predict_rows
 from headstart.recipes.running.training import ignore
 from headstart.recipes.self_train import TEACHER, self_train
@@ -60,7 +61,7 @@ def train_arm(arm: Arm, bench: Bench, contest: Contest, progress: Progress, tool
 
 
 def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: Progress, tools: Tools) -> Table:
-    options = replace(bench.settings.finetune, epochs=arm.epochs)
+    options = replace(suited(bench.settings.finetune, start.card.causal), epochs=arm.epochs)
     settings = replace(bench.settings, model=start.card.shape, finetune=options)
     more = {"unlabelled": bench.unlabelled, "say": ignore} if bench.unlabelled else {}
     done = (tools.self_train if more else tools.finetune)(
@@ -72,6 +73,7 @@ def _finetune(arm: Arm, start: Start, bench: Bench, contest: Contest, progress: 
         tokenizer=bench.tokenizer,
         causal=start.card.causal,
         labels=bench.labels,
+        among=bench.train,
         seed=arm.seed,
         device=contest.device,
         resume=True,

@@ -16,8 +16,10 @@ from headstart.evaluate.baseline import CLASSICS, STRENGTHS
 from headstart.evaluate.subsets import nested_order
 from headstart.recipes.comparing.arms import Arm, Start
 from headstart.recipes.comparing.leaks import Leaks, find_leaks, pretraining_text
+from headstart.recipes.finetuning.classifier import pooling_of, suited
 from headstart.recipes.guess import without_known
 from headstart.recipes.labels import hash_rows, label_names
+from headstart.recipes.second_texts import check_seconds, seconds
 from headstart.recipes.settings import Settings
 from headstart.text.readers import Corpus, read_labelled, read_rows
 from headstart.text.records import Document, Reading, Row
@@ -101,6 +103,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Bench:
     """Read everything that may be read before training, and find what leaks."""
     folder = find(request.run)
     card = read_card(folder)
+    pooling_of(request.settings.finetune, card.causal)  # one that this body cannot have is refused
     if not card.tokenizer:
         raise CheckpointError(f"{folder}: saved without a tokenizer, so it cannot read text")
     tokenizer, reading = Tokenizer.load(folder / "tokenizer"), request.settings.reading
@@ -121,6 +124,8 @@ def read_parts(contest: Contest, corpus: Iterator[Document] | None, searched: st
     test = list(without_labels(contest.test, reading))
     labels = label_names(train)
     _refuse_strangers(valid, labels)
+    for part in (valid, test):
+        check_seconds(part, seconds(train))
     fewer_labels(contest, len(train), len(labels))
     leaks = find_leaks(train, valid, test, corpus, searched)
     unlabelled = _more_texts(contest, test)
@@ -184,7 +189,8 @@ def _arm(bench: Bench, shared: dict[str, Any], of: Start | str, seed: int, rows:
     epochs = _epochs(bench.settings.finetune, len(rows), few)
     inputs = {**shared, "system": system, "train": hash_rows([bench.train[row] for row in rows])}
     if start is not None:
-        sections = {"model": to_table(start.card.shape), "finetune": to_table(bench.settings.finetune)}
+        options = suited(bench.settings.finetune, start.card.causal)
+        sections = {"model": to_table(start.card.shape), "finetune": to_table(options)}
         sections["finetune"]["epochs"] = epochs
         inputs |= {**sections, "seed": seed, "from": start.parent, "tokenizer": bench.tokenizer.hash}
         inputs |= bench.guessing

@@ -182,15 +182,17 @@ def mistakes_of(
     rows: Sequence[Row],
     leaked: np.ndarray,
 ) -> list[Table]:
-    """Where a system, its seeds averaged, was wrong and surest of it; a text that stands twice is told once."""
+    """Where a system, its seeds averaged, was wrong and surest of it; a row that stands twice is told once."""
     shares = system.probabilities.mean(0)  # (N, C)
     called, sure = shares.argmax(1), shares.max(1)
     wrong = np.flatnonzero(called != truth)
-    surest = {rows[i].text: i for i in wrong[np.argsort(sure[wrong], kind="stable")]}  # the last one stays
+    by_surety = wrong[np.argsort(sure[wrong], kind="stable")]
+    surest = {(rows[i].text, rows[i].text_b): i for i in by_surety}  # the last one stays
     return [
         {
             "place": f"{rows[i].source}:{rows[i].line}",
             "text": shortened(rows[i].text),
+            "text_b": shortened(rows[i].text_b),
             "label": labels[truth[i]],
             "predicted": labels[called[i]],
             "probability": float(sure[i]),

@@ -29,7 +29,7 @@ def build_classifier(
             own = saved.folder / "tokenizer"
             raise CheckpointError(f"{start}: was trained with another tokenizer; use its own, {own}")
     shape = replace(shape, dropout=options.dropout, embedding_dropout=max(options.dropout, shape.embedding_dropout))
-    pooling = _pooling(options, causal)
+    pooling = pooling_of(options, causal)
     card = Card(task="classify", shape=shape, causal=causal, pooling=pooling, labels=labels, keep=options.keep)
     model = card.build()
     assert isinstance(model, Classifier)
@@ -39,14 +39,19 @@ def build_classifier(
     return model, ledger, replace(card, parent=parent, corpus=saved.card.corpus if saved else "")
 
 
-def _pooling(options: FineTuning, causal: bool) -> Pooling:
+def suited(options: FineTuning, causal: bool) -> FineTuning:
+    """For bodies side by side: `first` is `<cls>`, which a causal one has not, so that one is read as usual."""
+    return replace(options, pooling="auto") if causal and options.pooling == "first" else options
+
+
+def pooling_of(options: FineTuning, causal: bool) -> Pooling:
     """Where a text is read: at its last token by a causal body, else at all of them or at `<cls>`."""
     if options.pooling == "auto":
         return "last" if causal else "mean"
     if causal and options.pooling == "first":
         raise ConfigError(
             "finetune.pooling is 'first', but the first token of a causal body has seen nothing of the text; "
-            "use 'last' or 'mean'"
+            "type --pooling last or --pooling mean"
         )
     return options.pooling
 

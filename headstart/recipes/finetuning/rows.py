@@ -1,7 +1,6 @@
 """Labelled rows, and texts with guessed labels beside them, as batches."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from headstart.data.buckets import Bucketing
 from headstart.data.labelled import LabelledTexts
 from headstart.errors import DataError
 from headstart.recipes.guess import Guessed
-from headstart.recipes.predict import EVALUATION, check_second, encode, frame
+from headstart.recipes.predict import EVALUATION, encode, frame
 from headstart.recipes.settings import Settings
 from headstart.text.records import Row
 from headstart.text.tokenizer import Tokenizer
@@ -39,8 +38,6 @@ def lay_out_rows(
             f"{unknown.source}:{unknown.line}: label {unknown.label!r} does not stand in the training data, "
             f"which has {', '.join(labels[:10])}"
         )
-    for row in () if learns else rows:
-        check_second(row, card.text_b)
     classes, shares = [numbers[row.label] for row in rows], None
     if guessed is not None:
         rows, classes, shares = guessed.beside(rows, classes, settings.finetune.repeats)
@@ -63,9 +60,3 @@ def lay_out_rows(
 def class_weights(texts: LabelledTexts, labels: tuple[str, ...]) -> Tensor:
     counts = np.bincount(texts.labels[texts.labels != IGNORED], minlength=len(labels))
     return torch.tensor(counts.sum() / (len(labels) * np.maximum(counts, 1)), dtype=torch.float32)
-
-
-def seconds(rows: Sequence[Row]) -> Literal["none", "some", "all"]:
-    """Which rows have a second text."""
-    count = sum(bool(row.text_b) for row in rows)
-    return "none" if not count else "all" if count == len(rows) else "some"

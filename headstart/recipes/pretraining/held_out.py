@@ -57,4 +57,4 @@ class HeldOut:
             sums[: len(found)] += found
             targets[: len(asked)] += asked
         over_all = [self.workers.add_up(value) for value in (*sums.tolist(), *targets.tolist())]
-        return self.objective.scores(over_all[:MOST], [max(1.0, count) for count in over_all[MOST:]], self.tokens)
+        return self.objective.scores(over_all[:MOST], over_all[MOST:], self.tokens)

@@ -28,7 +28,8 @@ class Objective:
     """One way to pretrain.
 
     `windows(tokens, data, tokenizer, seed)` are its batches, `loss(model, sampler)` what it learns from them.
-    On held-out text, `measure(loss, batch)` gives sums and `scores(sums, targets, tokens)` makes figures of them.
+    On held-out text, `measure(loss, batch)` gives sums and `scores(sums, targets, tokens)` makes figures of them;
+    `promised` is a figure that only text of several documents has.
     `blind` is what a guess loses beside ln V; `never(tokenizer)` are the ids that are not predicted; windows have
     at least `shortest` tokens, and may hold several documents if it `packs`.
     """
@@ -40,6 +41,7 @@ class Objective:
     scores: Callable[[Sequence[float], Sequence[float], Tokens], Scores]
     measure: Callable[[Any, Any], Tensor] = lambda loss, batch: loss(batch)
     never: Callable[[Tokenizer], frozenset[int]] = lambda tokenizer: tokenizer.specials
+    promised: str = ""
     segments: int = 0
     blind: float = 0.0
     shortest: int = 1
@@ -48,6 +50,16 @@ class Objective:
     @property
     def causal(self) -> bool:
         return self.task == "lm"
+
+    def shortfall(self, scores: Scores) -> str:
+        """A sentence where the promised figure is missing; "" otherwise."""
+        if not self.promised or self.promised in scores:
+            return ""
+        return (
+            "the held-out text has no second document like the first to take a false next sentence from: the next "
+            "sentence is not scored, and the best model is the one that guesses hidden tokens best. Give more "
+            "documents, or hold out more of them (--set data.holdout=0.2)"
+        )
 
 
 def _causal_windows(tokens: Tokens, data: Windows, tokenizer: Tokenizer, seed: int) -> CausalWindows:
@@ -71,17 +83,21 @@ def _hiding(data: Windows, tokenizer: Tokenizer) -> dict[str, Any]:
 
 def _next_token_scores(sums: Sequence[float], targets: Sequence[float], tokens: Tokens) -> Scores:
     """Bits per byte compare between tokenizers; a masked loss has none, since it does not cover every byte."""
-    loss = sums[0] / targets[0]
+    loss = sums[0] / max(1.0, targets[0])
     predicted = len(tokens) - tokens.documents  # every token but each <sos>
     bits = loss * predicted / max(1, tokens.bytes) / math.log(2)
     return {"held_out_loss": loss, "perplexity": math.exp(min(loss, 700)), "bits_per_byte": bits}
 
 
 def _masked_scores(sums: Sequence[float], targets: Sequence[float], tokens: Tokens) -> Scores:
-    return {"held_out_loss": sums[0] / targets[0], "masked_loss": sums[0] / targets[0]}
+    loss = sums[0] / max(1.0, targets[0])
+    return {"held_out_loss": loss, "masked_loss": loss}
 
 
 def _bert_scores(sums: Sequence[float], targets: Sequence[float], tokens: Tokens) -> Scores:
+    """Where no next sentence was asked for there is no figure of it, and hidden tokens alone choose the best model."""
+    if not targets[1]:
+        return _masked_scores(sums, targets, tokens)
     hidden, follows = sums[0] / targets[0], sums[1] / targets[1]
     return {
         "held_out_loss": hidden + follows,
@@ -114,6 +130,7 @@ OBJECTIVES: dict[Name, Objective] = {
         loss=HiddenTokensAndNextSentence,
         scores=_bert_scores,
         measure=lambda loss, batch: loss.measure(batch),
+        promised="next_sentence_loss",
         segments=2,
         blind=math.log(2),
         shortest=7,

@@ -45,11 +45,6 @@ class Rules(Contest):
             raise ConfigError(f"--minutes {self.minutes:g}: must be above 0, and have an end")
         if "-" in self.corpus:
             raise ConfigError("the corpus is read several times, so it cannot be piped in: write it to a file first")
-        if self.settings.finetune.pooling == "first" and "causal" in self.objectives:
-            raise ConfigError(
-                "finetune.pooling is 'first', but the first token of a causal body has seen nothing of the text; "
-                "leave it out, or causal out of --objectives"
-            )
         for name in self.objectives:
             check_windows(self.settings, OBJECTIVES[name], self.settings.model)
 

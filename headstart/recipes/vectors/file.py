@@ -27,8 +27,8 @@ def written_to(out: Path, of: Of) -> tuple[Path, ...]:
     return (out.with_suffix(".jsonl"), out) if out.suffix == ".npy" and of == "words" else (out,)
 
 
-def check_out(out: Path, of: Of, *, force: bool) -> None:
-    """Asked before any work is done."""
+def check_out(out: Path, of: Of, inputs: Sequence[Path] = (), *, force: bool) -> None:
+    """Asked before any work is done. What is read, the `inputs` or a table in one of them, is never replaced."""
     if out.suffix not in (".npy", ".parquet", ".jsonl"):
         raise ConfigError(f"{out}: vectors are written as .npy, .parquet or .jsonl; type --out {out.stem}.npy")
     if out.suffix == ".parquet":
@@ -38,8 +38,21 @@ def check_out(out: Path, of: Of, *, force: bool) -> None:
     for path in written_to(out, of):
         if path.is_dir():
             raise RunError(f"{path}: is a folder, but a file is to be written there")
+        if path.exists() and any(_holds(each, path) for each in inputs):
+            beside = f", and {out} has that list of words beside it" if path != out else ""
+            raise RunError(f"{path}: the texts are read from it{beside}. Choose another name: --out {_free(out)}")
         if path.exists() and not force:
             raise RunError(f"{path}: is already there. Choose another --out, or add --force to replace it")
+
+
+def _holds(given: Path, path: Path) -> bool:
+    if given.is_dir():
+        return path.suffix != ".npy" and path.resolve().is_relative_to(given.resolve())
+    return given.exists() and given.samefile(path)
+
+
+def _free(out: Path) -> Path:
+    return out.with_name(f"{out.stem}-vectors{out.suffix}")
 
 
 @contextmanager

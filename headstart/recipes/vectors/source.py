@@ -64,8 +64,9 @@ def body_of(saved: Saved) -> Body:
 def choose_pooling(saved: Saved, of: Of, asked: Reading) -> Pooling:
     """What `auto` means, in the words of the model.
 
-    A text: what the head of a classifier reads, else the mean, since nobody taught `<cls>` or the last token to sum
-    a text up. A word of several pieces: their mean, or its last piece where only that one has seen the whole word.
+    A text: what the head of a classifier reads, else the mean, since nothing taught the last token, or `<cls>` in a
+    masked run, to sum a text up; in a bert run `<cls>` learnt only whether the second text follows the first. A word of
+    several pieces: their mean, or its last piece where only that one has seen the whole word.
     """
     causal = saved.card.causal
     if asked == "cls" and of == "words":

@@ -1,0 +1,47 @@
+"""What the training commands are asked for reaches the recipe, or is refused with what to type."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model.shapes import model_of, small
+from recipes.planted import tokenizer
+from typer.testing import CliRunner
+
+from headstart.checkpoint import Card, save
+from headstart.cli import app
+from headstart.errors import ConfigError
+from headstart.recipes import classify
+
+runner = CliRunner()
+
+
+def refusal(*words: str) -> str:
+    """What is said of words that cannot be obeyed."""
+    done = runner.invoke(app, words)
+    assert isinstance(done.exception, ConfigError), done.output
+    return str(done.exception)
+
+
+def test_words_are_not_hidden_from_a_causal_model(tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("a text\nanother text\n")
+    card = Card(task="lm", shape=small(vocabulary=tokenizer().size))
+    save(tmp_path / "lm" / "best", model_of("lm", vocabulary=tokenizer().size), card, tokenizer())
+    words = ("pretrain", str(tmp_path / "corpus.txt"), "--out", str(tmp_path / "run"), "--whole-words", "--steps", "1")
+    assert "add --objective masked or bert, or leave it out" in refusal(*words)
+    assert "hides no words" in refusal(*words, "--objective", "causal")
+    assert "goes on as it was pretrained, or leave it out" in refusal(*words, "--from", str(tmp_path / "lm"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_finetune_asks_where_a_text_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = []
+
+    def remembered(*given: Any, settings: Any, **more: Any) -> None:
+        asked.append(settings.finetune.pooling)
+        raise ConfigError("enough")
+
+    monkeypatch.setattr(classify, "finetune_files", remembered)
+    for pooling in ([], ["--pooling", "first"]):
+        assert refusal("finetune", "t.csv", "--from", "scratch", "--out", str(tmp_path / "clf"), *pooling) == "enough"
+    assert asked == ["auto", "first"]
