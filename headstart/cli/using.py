@@ -76,9 +76,13 @@ def evaluate(
     from headstart.recipes.evaluate import evaluate_file
     from headstart.text.records import Reading
 
-    columns = {"text_column": text_column, "label_column": label_column}
-    columns |= {"source_column": source_column, "target_column": target_column}
-    reading = Reading(encoding=encoding, **columns)
+    reading = Reading(
+        text_column=text_column,
+        label_column=label_column,
+        source_column=source_column,
+        target_column=target_column,
+        encoding=encoding,
+    )
     if read_card(find(run)).task == "translate":
         how = search_of(beam, penalty)
         evaluate_translator(

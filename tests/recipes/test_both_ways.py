@@ -129,6 +129,7 @@ def test_a_causal_body_is_not_read_at_its_first_token(bodies: Path, tmp_path: Pa
             pairs(tmp_path, 20, "train.tsv"), "", tmp_path / "clf", start=bodies / "causal", settings=settings
         )
     assert not (tmp_path / "clf").exists()
-    files = dict.fromkeys(("train", "valid", "test"), pairs(tmp_path, 20, "train.tsv"))
+    rows, out = pairs(tmp_path, 20, "train.tsv"), tmp_path / "cmp"
+    request = Request(run=bodies / "causal", train=rows, valid=rows, test=rows, out=out, settings=settings)
     with pytest.raises(ConfigError, match="has seen nothing"):
-        prepare(Request(run=bodies / "causal", **files, out=tmp_path / "cmp", settings=settings), print)
+        prepare(request, print)
