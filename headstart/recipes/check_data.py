@@ -8,6 +8,7 @@ from typing import Any
 
 from headstart.errors import DataError, RunError
 from headstart.folder import whole_folder
+from headstart.recipes.labels import no_labels
 from headstart.text.guard.cleaning import rows_to_drop
 from headstart.text.guard.copying import copy_without
 from headstart.text.guard.examples import examples
@@ -58,14 +59,16 @@ def check_data(
         raise RunError(f"{drop}: already there, and cleaned files are not written over anything; choose another --drop")
     parts = [scan(each.name, each.documents(advance), tokenizer) for each in inputs]
     findings = find(parts, threshold)
+    known = {part.name: facts(part) for part in parts}
+    odd = {name: no_labels(len(each.get("labels", ())), each["rows"]) for name, each in known.items()}
     return DataReport(
-        parts={part.name: facts(part) for part in parts},
+        parts=known,
         overlaps={
             "-".join(names): counts(findings.parts[names[1]], found) for names, found in findings.overlaps.items()
         },
         within={name: counts(findings.parts[name], found) for name, found in findings.within.items()},
         conflicts=conflict_counts(findings.conflicts),
-        warnings=sentences(findings),
+        warnings=[*sentences(findings), *(f"{name}: {sentence}" for name, sentence in odd.items() if sentence)],
         notes=[each.note for each in inputs if each.note],
         examples=examples(findings, inputs),
         dropped=_write_cleaned(inputs, findings, threshold, drop) if drop is not None else {},

@@ -4,15 +4,28 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from headstart.errors import DataError
 from headstart.text.records import Row
 
 
 def label_names(rows: Sequence[Row]) -> tuple[str, ...]:
     """The classes in a fixed order: by number where all are numbers, else by name."""
     names = {row.label for row in rows}
+    if problem := no_labels(len(names), len(rows)):
+        raise DataError(f"{rows[0].source}: {problem}")
     if all(name.lstrip("-").isdigit() for name in names):
         return tuple(sorted(names, key=int))
     return tuple(sorted(names))
+
+
+def no_labels(names: int, rows: int) -> str:
+    """A sentence where nearly every row has a label of its own, so that there is nothing to learn; "" otherwise."""
+    if names <= max(100, 0.8 * rows):
+        return ""
+    return (
+        f"{names:,} different labels in {rows:,} rows: is that the column of the labels (--label-column)? "
+        "Translations are checked with --pairs and learnt by headstart translator"
+    )
 
 
 def split_off(rows: Sequence[Row], share: float, seed: int = 0) -> tuple[list[Row], list[Row]]:

@@ -17,6 +17,7 @@ import zstandard
 from headstart.errors import DataError, RunError
 from headstart.recipes import check_data as recipe
 from headstart.recipes.check_data import DataReport, check_data, name_inputs
+from headstart.recipes.labels import label_names
 from headstart.text.guard import parts
 from headstart.text.readers import read_rows
 from headstart.text.records import Reading
@@ -267,3 +268,13 @@ def test_exact_duplicates_in_imdb(shared_data: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parts, "bare_words", lambda text: "")
     report = checked({name: str(shared_data / "imdb" / f"{name}.tsv.xz") for name in ("train", "test")})
     assert report.overlaps["train-test"] == {"exact": 123, "distinct": 123, "near": 0}
+
+
+def test_translations_taken_for_labels_are_noticed(tmp_path: Path) -> None:
+    for name, lines in (("train.en", texts(1, 150)), ("train.fr", texts(2, 150))):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    spec = f"{tmp_path}/train.en:{tmp_path}/train.fr"
+    found = check_data(name_inputs((), spec, "", "", Reading()))
+    assert any("train: 150 different labels in 150 rows" in warning for warning in found.warnings)
+    with pytest.raises(DataError, match="150 different labels in 150 rows: is that the column of the labels"):
+        label_names(list(read_rows(spec)))
