@@ -1,6 +1,6 @@
 """Texts and their translations in batches of like length."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,10 +44,15 @@ class PairBatch(Batch):
 
 
 ALL_BUT_ODD = Fitting()
+Recut = Callable[[np.ndarray, int, int], tuple[Sequence[Ids], Sequence[Ids]]]  # of rows, epoch and position
 
 
 class TranslationPairs:
-    """Pairs under a token budget; those that do not fit are left out and counted."""
+    """Pairs under a token budget; those that do not fit are left out and counted.
+
+    `recut` gives the ids of a batch anew where words are to be seen in other pieces each time; the budget is that of
+    the usual ones.
+    """
 
     def __init__(
         self,
@@ -59,9 +64,10 @@ class TranslationPairs:
         bucketing: Bucketing = USUAL,
         shuffle: bool = True,
         seed: int = 0,
+        recut: Recut | None = None,
     ):
         assert len(sources) == len(targets), "a translation for each text"
-        self.sources, self.targets, self.tokenizer = sources, targets, tokenizer
+        self.sources, self.targets, self.tokenizer, self.recut = sources, targets, tokenizer, recut
         sizes = np.array([[len(a), len(b)] for a, b in zip(sources, targets)]).reshape(-1, 2)
         empty, long = sizes.min(axis=1) == 0, sizes.max(axis=1) >= fitting.longest
         uneven = sizes.max(axis=1) + 1 > fitting.largest_ratio * (sizes.min(axis=1) + 1)
@@ -85,11 +91,15 @@ class TranslationPairs:
     def batch(self, epoch: int, position: int) -> PairBatch:
         chosen = self.buckets.batches(epoch)[position]
         rows, sos, eos, pad = self.rows[chosen], self.tokenizer.sos, self.tokenizer.eos, self.tokenizer.pad
+        sources: Sequence[Ids] = [self.sources[row] for row in rows]
+        targets: Sequence[Ids] = [self.targets[row] for row in rows]
+        if self.recut is not None:
+            sources, targets = self.recut(rows, epoch, position)
         return PairBatch(
-            source=torch.from_numpy(padded([np.append(self.sources[row], eos) for row in rows], pad)),
-            source_lengths=torch.from_numpy(self.lengths[chosen, 0]),
-            given=torch.from_numpy(padded([np.append(sos, self.targets[row]) for row in rows], pad)),
-            targets=torch.from_numpy(padded([np.append(self.targets[row], eos) for row in rows], IGNORED)),
+            source=torch.from_numpy(padded([np.append(ids, eos) for ids in sources], pad)),
+            source_lengths=torch.tensor([len(ids) + 1 for ids in sources]),
+            given=torch.from_numpy(padded([np.append(sos, ids) for ids in targets], pad)),
+            targets=torch.from_numpy(padded([np.append(ids, eos) for ids in targets], IGNORED)),
             rows=torch.tensor(rows),
         )
 

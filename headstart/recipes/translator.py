@@ -23,6 +23,7 @@ from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
 from headstart.recipes.translating.averaging import Averaged, choose, point_steps
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
+from headstart.recipes.translating.recut import recut
 from headstart.recipes.translating.scene import Scene, build_model
 from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
 from headstart.recipes.translating.validation import Validation, worth
@@ -260,4 +261,7 @@ def _batches(scene: Scene, seed: int) -> TranslationPairs:
         fitting=Fitting(longest=longest, largest_ratio=options.largest_ratio),
         bucketing=Bucketing(rows=options.rows, budget=options.tokens, pool=POOL),
         seed=seed,
+        recut=recut(scene.train, scene.tongues, options.piece_dropout, longest, seed)
+        if options.piece_dropout
+        else None,
     )

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+
+from sentencepiece import set_random_generator_seed
 
 from headstart.errors import TokenizerError
 from headstart.text.pieces import marks, saved
@@ -97,6 +100,22 @@ class Tokenizer:
         readable = [self._readable(text) for text in texts]
         cut = self._processor.encode([self._hidden(text) for text in readable], num_threads=threads)
         return [self._numbered(ids, text) for ids, text in zip(cut, readable)]
+
+    def encode_anew(self, texts: Sequence[str], share: float, seed: int) -> list[list[int]]:
+        """As `encode_batch`, but merges of pieces are left out with probability `share` (Provilkov et al., 2020).
+
+        SentencePiece obeys a seed at the start of a thread only: so each call has a thread of its own. What a text with
+        a typed `▁` becomes does not depend on chance.
+        """
+        readable = [self._readable(text) for text in texts]
+        hidden = [self._hidden(text) for text in readable]
+        work = partial(self._processor.encode, hidden, enable_sampling=True, alpha=share, num_threads=1)
+        set_random_generator_seed(seed % (2**32 - 1))  # the last one would mean: by chance
+        with ThreadPoolExecutor(1) as thread:
+            cut = thread.submit(work).result()
+        return [
+            self.encode(text) if marks.MARK in text else self._numbered(ids, text) for ids, text in zip(cut, readable)
+        ]
 
     def encode_document(self, document: Document) -> list[int]:
         """The pieces of a `.spm` line are looked up where this tokenizer has a dictionary of them."""

@@ -125,6 +125,7 @@ class Translating:
     rows: int = 512  # pairs in a batch, at most
     longest: int = 256  # tokens of either side; longer pairs are left out
     largest_ratio: float = 4.0  # of the sides' lengths; more uneven pairs are left out
+    piece_dropout: float = 0.0  # merges of pieces left out by chance: each epoch reads words in other pieces
     average: int = 5
     average_of: Literal["last", "best"] = "last"
     choice: Literal["bleu", "held_out_loss"] = "bleu"
@@ -132,8 +133,9 @@ class Translating:
     carries: Literal["reader", "writer", "both"] = "reader"  # what a pretrained body becomes
 
     def __post_init__(self) -> None:
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"smoothing is {self.smoothing}, but it must lie in [0, 1)")
+        for name in ("smoothing", "piece_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")
         if min(self.tokens, self.rows, self.average, self.bleu_sentences) < 1:
             raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
         if self.longest < 2 or self.largest_ratio < 1:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,12 +84,8 @@ def test_resumed_runs_end_with_the_same_bytes(
 
 
 def test_a_signal_saves_and_a_finished_run_stays_as_it_is(whole: Path, pairs: tuple[str, str], tmp_path: Path) -> None:
-    def interrupt(event: object) -> None:
-        if isinstance(event, Step) and event.number == 17:
-            signal.raise_signal(signal.SIGTERM)
-
     with pytest.raises(Interrupted, match="saved at step 17 of 40"):
-        go(tmp_path / "run", pairs, watch=interrupt)
+        go(tmp_path / "run", pairs, watch=_interrupting(17))
     go(tmp_path / "run", pairs, resume=True)
     again = go(tmp_path / "run", pairs, resume=True)
     assert contents(tmp_path / "run") == contents(whole)
@@ -175,6 +172,23 @@ def test_a_long_target_that_was_learnt_can_be_written(tmp_path: Path) -> None:
     saved = load(tmp_path / "run")
     source, target = saved.tokenizer.encode("a b c d e"), saved.tokenizer.encode("no " * 60)
     assert Interpreter(saved, Search()).how.longest(len(source) + 1) >= len(target) + 1 > Search().longest(len(source))
+
+
+def test_words_in_other_pieces_each_time(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
+    options = ("translator.piece_dropout=0.3",)
+    go(tmp_path / "once", pairs, *options)
+    with pytest.raises(Interrupted):
+        go(tmp_path / "run", pairs, *options, watch=_interrupting(17))
+    go(tmp_path / "run", pairs, *options, resume=True)
+    assert contents(tmp_path / "run") == contents(tmp_path / "once") != contents(whole)
+
+
+def _interrupting(number: int) -> Callable[[object], None]:
+    def interrupt(event: object) -> None:
+        if isinstance(event, Step) and event.number == number:
+            signal.raise_signal(signal.SIGTERM)
+
+    return interrupt
 
 
 def test_two_vocabularies_and_two_tables(pairs: tuple[str, str], tmp_path: Path) -> None:

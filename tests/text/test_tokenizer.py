@@ -72,6 +72,24 @@ def test_any_text_comes_back(text: str) -> None:
     assert OURS.encode_batch([text, "", text]) == [ids, [], ids]
 
 
+@given(st.one_of(st.text(), AWKWARD), st.integers(0, 2**56))
+@example(" ▁ \ue000▁", 0)
+def test_a_text_cut_anew_is_the_same_text(text: str, seed: int) -> None:
+    texts = [text, "", "kalamiro " * 5]
+    found = OURS.encode_anew(texts, 0.5, seed)
+    assert [OURS.decode(ids) for ids in found] == texts
+    assert OURS.specials.isdisjoint(id for ids in found for id in ids)
+    assert OURS.encode_anew(texts, 0.5, seed) == found
+    assert OURS.encode_anew(texts, 0.0, seed) == OURS.encode_batch(texts)
+
+
+def test_chance_cuts_texts_in_other_pieces() -> None:
+    text = " ".join(small_texts()[:20])
+    ways = {tuple(OURS.encode_anew([text], 0.1, seed)[0]) for seed in range(10)}
+    assert len(ways) == 10
+    assert all(len(way) > len(OURS.encode(text)) for way in ways)
+
+
 def test_every_character_comes_back() -> None:
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     rows = ["".join(characters[start : start + 512]) for start in range(0, len(characters), 512)]
