@@ -130,6 +130,7 @@ class Translating:
     average_of: Literal["last", "best"] = "last"
     choice: Literal["bleu", "held_out_loss"] = "bleu"
     bleu_sentences: int = 500  # of the validation, translated greedily at each evaluation
+    tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"  # how that BLEU cuts words; char where no spaces do
     carries: Literal["reader", "writer", "both"] = "reader"  # what a pretrained body becomes
 
     def __post_init__(self) -> None:

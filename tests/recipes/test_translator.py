@@ -164,6 +164,25 @@ def test_short_targets_are_chosen_by_their_loss(tmp_path: Path) -> None:
     assert done.scores["held_out_loss"] == pytest.approx(min(losses))
 
 
+def test_bleu_of_a_language_without_spaces(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.tsv"
+    table.write_text("source\ttarget\n" + "the cat sleeps\t猫在睡觉\nthe dog runs fast\t狗跑得很快\n" * 6)
+    learns = [
+        "model.width=32",
+        "model.hidden=64",
+        "model.dropout=0.0",
+        "model.embedding_dropout=0.0",
+        "train.rate=1e-2",
+    ]
+    learns += ["model.vocabulary=300", "train.decay=cosine", "train.evaluate_every=120", "translator.smoothing=0.0"]
+    by = {}
+    for name in ("13a", "char"):
+        files = str(table), str(table)
+        by[name] = go(tmp_path / name, files, *learns, f"translator.tokenize={name}", steps=120).scores["bleu"]
+    assert by["13a"] == 0.0  # one word a sentence, for it
+    assert by["char"] > 50
+
+
 def test_a_long_target_that_was_learnt_can_be_written(tmp_path: Path) -> None:
     table = tmp_path / "pairs.tsv"
     table.write_text("source\ttarget\n" + ("a b c d e\t" + "no " * 60 + "\nthe cat\tle chat\n") * 4)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from headstart.checkpoint import Card, Saved
 from headstart.errors import CheckpointError
+from headstart.evaluate.translation import Measures
 from headstart.model.init import initialise
 from headstart.model.models import Translator
 from headstart.recipes.settings import Settings
@@ -32,7 +33,8 @@ class Scene:
     workers: Workers
 
     def validation(self, sentences: int) -> Validation:
-        return Validation(self.valid, self.tongues.target, self.card, self.workers, sentences)
+        measures = Measures(tokenize=self.settings.translator.tokenize)
+        return Validation(self.valid, self.tongues.target, self.card, self.workers, sentences, measures)
 
 
 def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tuple[Translator, Ledger, Card]:

@@ -10,7 +10,7 @@ from headstart.checkpoint import Card
 from headstart.data.buckets import Bucketing
 from headstart.data.pairs import Fitting, TranslationPairs
 from headstart.errors import DataError
-from headstart.evaluate.translation import bleu_of, sentence_counts
+from headstart.evaluate.translation import Measures, bleu_of, sentence_counts
 from headstart.generate.beam import GREEDY, Search, search_all
 from headstart.generate.choose import never_written
 from headstart.model.models import Translator
@@ -31,8 +31,16 @@ class Validation:
     Each worker does its share.
     """
 
-    def __init__(self, encoded: Encoded, tokenizer: Tokenizer, card: Card, workers: Workers, sentences: int):
-        shape = card.shape
+    def __init__(
+        self,
+        encoded: Encoded,
+        tokenizer: Tokenizer,
+        card: Card,
+        workers: Workers,
+        sentences: int,
+        measures: Measures,
+    ):
+        shape, self.measures = card.shape, measures
         longest = shape.context if shape.positions == "learned" else ANY
         fitting = Fitting(longest=longest, largest_ratio=float(ANY))
         try:
@@ -81,7 +89,7 @@ class Validation:
         found = search_all(model, sources, how, forbidden=self.never, wanted=1)
         texts = [self.tokenizer.decode(best[0].ids) for best in found]
         references = [self.encoded.pairs[row].target_text for row in mine]
-        counts = sentence_counts(texts, references).sum(0) if mine else np.zeros(10)
+        counts = sentence_counts(texts, references, self.measures).sum(0) if mine else np.zeros(10)
         return bleu_of(np.array([self.workers.add_up(float(number)) for number in counts]))
 
 
