@@ -27,6 +27,7 @@ from headstart.generate.choose import never_written
 from headstart.model.models import Translator
 from headstart.text.reading.opening import read_lines
 from headstart.text.reading.sources import source_at
+from headstart.train.device import choose_device
 
 OURS, ALONE, MARIAN, CTRANSLATE2 = "headstart", "headstart, no cache, one by one", "Marian's generate", "CTranslate2"
 EVERY = 10  # the slow way reads one sentence of so many
@@ -36,9 +37,9 @@ def decoders(model: Translator, forbidden: Sequence[int], beam: int, folder: Pat
     how, threads = Search(beam=beam, penalty=0.0), torch.get_num_threads()
     theirs = as_marian(model)
     found: dict[str, Decoder] = {
-        OURS: lambda sources: [best[0].ids for best in search_all(model, sources, how, forbidden=forbidden)],
+        OURS: lambda sources: [best[0].ids for best in search_all(model, sources, how, forbidden=forbidden, wanted=1)],
         ALONE: lambda sources: [
-            search(model, [source], how, forbidden=forbidden, cached=False)[0][0].ids for source in sources
+            search(model, [source], how, forbidden=forbidden, cached=False, wanted=1)[0][0].ids for source in sources
         ],
         MARIAN: marian(theirs, beam),
     }
@@ -55,7 +56,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    saved = load(given.run)
+    saved = load(given.run, choose_device("cpu"))  # oneDNN and kept memory, for all alike
     model, tokenizer = saved.model, saved.source_tokenizer
     if not isinstance(model, Translator) or (problem := fits(model)):
         raise SystemExit(f"{given.run}: {problem if isinstance(model, Translator) else 'not a translator'}")

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from headstart.errors import CheckpointError
+from headstart.generate.highest import highest
 from headstart.generate.past import empty_pasts
 from headstart.model.masks import real_positions
 from headstart.model.models import Translator
@@ -136,10 +137,10 @@ class _Hunt:
             end = scores[:, EOS].clone()
             scores[over] = -torch.inf
             scores[:, EOS] = end
-        top = scores.topk(min(most, scores.size(1)), dim=1)
-        sums = (top.values + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
+        values, ids = highest(scores, most)
+        sums = (values + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
         best = sums.topk(min(most, sums.size(1)), dim=1)
-        return best.values, top.indices.view_as(sums).gather(1, best.indices), best.indices // top.indices.size(1)
+        return best.values, ids.view_as(sums).gather(1, best.indices), best.indices // ids.size(1)
 
     def _scores(self) -> Tensor:
         """What each hypothesis may be followed by; with a cache, only its last token is read. (B k, V)"""

@@ -28,7 +28,6 @@ from headstart.train.device import join_workers, resolve_precision
 from headstart.train.journal import Journal
 from headstart.train.lock import Lock
 from headstart.train.loop import Step
-from headstart.train.memory import keep_freed_memory
 from headstart.train.objectives import ClassOfText
 from headstart.train.optimiser import adamw, rate_schedule
 from headstart.train.transfer import Ledger
@@ -79,7 +78,6 @@ def finetune(
     stand beside those of `train` in every epoch, which then has each row of `train` several times. `train` may be
     some rows `among` more of their kind, and then the model is for rows such as those.
     """
-    keep_freed_memory()
     workers = join_workers(device)
     torch.manual_seed(seed)
     model, ledger, card = build_classifier(start, settings, tokenizer, labels, causal)

@@ -40,7 +40,6 @@ from headstart.train.dead import Watch, unigram_entropy, unknown_warning
 from headstart.train.device import Workers, join_workers, resolve_precision
 from headstart.train.keeping import was_kept
 from headstart.train.lock import Lock
-from headstart.train.memory import keep_freed_memory
 from headstart.train.optimiser import adamw, rate_schedule
 from headstart.train.sampled_loss import Sampler
 from headstart.train.transfer import Ledger, all_fresh, carry_all
@@ -95,7 +94,6 @@ def pretrain(
         refuse_occupied(out, force=force, resume=resume)
     if not resume:
         refuse_cleared(out, tokenizer)
-    keep_freed_memory()
     parent = read_parent(start, objective, tokenizer) if start is not None else None
     chosen = objective_of(parent) if parent else OBJECTIVES[objective or "causal"]
     check_windows(settings, chosen, parent.card.shape if parent else settings.model)

@@ -35,7 +35,6 @@ from headstart.train.device import join_workers, resolve_precision
 from headstart.train.keeping import Memory
 from headstart.train.lock import Lock
 from headstart.train.loop import Step
-from headstart.train.memory import keep_freed_memory
 from headstart.train.optimiser import adamw, rate_schedule
 from headstart.train.points import Points
 from headstart.train.transfer import Ledger
@@ -93,7 +92,6 @@ def translator(
         refuse_occupied(out, force=force, resume=resume)
     if not resume:
         refuse_cleared(out, given.tokenizer, given.source_tokenizer)
-    keep_freed_memory()
     pairs, held = read_all(train, settings.reading), read_all(valid, settings.reading)
     saved = load(start) if start is not None else None
     for named in (given.tokenizer, given.source_tokenizer):

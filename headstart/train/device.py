@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 
 from headstart.errors import ConfigError
+from headstart.train.memory import keep_freed_memory
 from headstart.train.products import quicken_products
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -60,6 +61,8 @@ def refuse_workers(job: str) -> None:
 
 
 def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
+    """The device of that name, or the best there is; the process is made ready to compute."""
+    keep_freed_memory()
     device = _best_device(local_rank) if name == "auto" else _named_device(name)
     if device.type == "cpu":
         quicken_products()
