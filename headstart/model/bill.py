@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from headstart.model.attention import LONG
 from headstart.model.models import Task
 from headstart.model.shape import Shape
 
@@ -179,11 +180,12 @@ def _head(shape: Shape, task: Task, classes: int) -> list[Line]:
 def _kept_per_token(shape: Shape, length: int) -> int:
     """Numbers that one layer keeps for the backward pass, for each token.
 
-    Its input, queries, keys, values, the mixed heads, two sums and a norm; turned queries and keys; what
-    dropout hid; of the feed-forward what the activation needs and what it gives. Fast attention keeps no
-    weights, but attention dropout makes it fall back to the textbook, which does.
+    Its input, queries, keys, values, the mixed heads, two sums and a norm; turned queries and keys beside the others,
+    but for short texts on a processor; what dropout hid; of the feed-forward what the activation needs and what it gives. Attention keeps its weights for
+    short texts on a processor, and with attention dropout, three times; fast attention keeps none.
     """
-    kept = 8 + 3 * (shape.positions == "rotary") + 2 * (shape.dropout > 0)
+    short = length * length < LONG and not shape.attention_dropout
+    kept = 8 + 3 * (shape.positions == "rotary" and not short) + 2 * (shape.dropout > 0)
     inner = shape.hidden * (1 if shape.activation == "relu" else 2)
-    weights = 3 * length if shape.attention_dropout > 0 else 2
+    weights = 3 * length if shape.attention_dropout > 0 else length if short else 2
     return kept * shape.width + inner + weights * shape.heads
