@@ -180,9 +180,9 @@ def _head(shape: Shape, task: Task, classes: int) -> list[Line]:
 def _kept_per_token(shape: Shape, length: int) -> int:
     """Numbers that one layer keeps for the backward pass, for each token.
 
-    Its input, queries, keys, values, the mixed heads, two sums and a norm; turned queries and keys beside the others,
-    but for short texts on a processor; what dropout hid; of the feed-forward what the activation needs and what it gives. Attention keeps its weights for
-    short texts on a processor, and with attention dropout, three times; fast attention keeps none.
+    Its input, queries, keys, values, the mixed heads, two sums and a norm; what dropout hid; of the feed-forward what
+    the activation needs and what it gives. For short texts on a processor attention keeps its weights, as it does
+    three times where it drops some of them; else it keeps none, but turned queries and keys beside the others.
     """
     short = length * length < LONG and not shape.attention_dropout
     kept = 8 + 3 * (shape.positions == "rotary" and not short) + 2 * (shape.dropout > 0)
