@@ -187,7 +187,7 @@ def _train(
         precision=precision,
         tensorboard=tensorboard,
         see=see,
-        watch=watch,
+        watch=lambda event: watch(_shown(event) if isinstance(event, dict) else event),
         begin=begin,
     )
     memory = run(job, resume=resume)
@@ -205,6 +205,11 @@ def _train(
         notes=notes,
         warning=dead.judge(memory.step, scores["held_out_loss"]),
     )
+
+
+def _shown(scores: Scores) -> Scores:
+    """Without what only repeats one of them."""
+    return {name: value for name, value in scores.items() if name != "choice"}
 
 
 def _told(scene: Scene, texts: TranslationPairs, validation: Validation, say: Callable[[str], None]) -> tuple[str, ...]:
