@@ -37,3 +37,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         complain("no space left on the disk")
         sys.exit(2)
+    finally:
+        if "headstart.train.loop" in sys.modules:  # else nothing was trained, and torch need not be read for this
+            from headstart.train.loop import leave_workers
+
+            leave_workers()  # threads of gloo that outlive the interpreter would abort it
