@@ -26,7 +26,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, square: bool
     """softmax(q kᵀ / √K) v; `square` stands for the causal mask. (B, H, T, K), (B, H, S, K) twice -> (B, H, T, K)
 
     torch's own kernel multiplies head by head. On a processor that costs more than the scores of short texts, which
-    are therefore held at once: training is up to ten times as fast there (docs/LOG.md).
+    are therefore held at once: an attention of them is learnt many times as fast (docs/LOG.md).
     """
     if q.device.type != "cpu" or dropout or q.size(-2) * k.size(-2) >= LONG:
         return F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=square)
