@@ -141,7 +141,12 @@ def _train(
     points = Points(out / "points", options.average, options.average_of)
     at_evaluations = options.average_of == "best" or train.patience > 0  # the end of a patient run is not known
     marks = frozenset() if at_evaluations else point_steps(steps, options)
-    optimiser = adamw(model, weight_decay=train.weight_decay, betas=(train.beta1, train.beta2))
+    optimiser = adamw(
+        model,
+        weight_decay=train.weight_decay,
+        betas=(train.beta1, train.beta2),
+        scales=dict.fromkeys(scene.ledger.kept, options.carried_rate),
+    )
     dead = Watch(
         uniform=math.log(scene.card.shape.vocabulary),
         unigram=unigram_entropy(np.bincount(scene.train.targets.ids).tolist()),

@@ -132,11 +132,14 @@ class Translating:
     bleu_sentences: int = 500  # of the validation, translated greedily at each evaluation
     tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"  # how that BLEU cuts words; char where no spaces do
     carries: Literal["reader", "writer", "both"] = "reader"  # what a pretrained body becomes
+    carried_rate: float = 1.0  # share of the rate at which what it brought goes on learning; 0: not at all
 
     def __post_init__(self) -> None:
         for name in ("smoothing", "piece_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")
+        if not 0 <= self.carried_rate <= 1:
+            raise ValueError(f"carried_rate is {self.carried_rate}, but it must lie in [0, 1]")
         if min(self.tokens, self.rows, self.average, self.bleu_sentences) < 1:
             raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
         if self.longest < 2 or self.largest_ratio < 1:

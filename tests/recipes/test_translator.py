@@ -251,6 +251,18 @@ def test_a_pretrained_body_is_carried_and_said_so(
     assert (run.source_tokenizer.hash == run.tokenizer.hash) == (carries == "both")
 
 
+def test_what_a_body_brought_may_stand_still(pairs: tuple[str, str], body: Path, tmp_path: Path) -> None:
+    go(tmp_path / "run", pairs, "translator.carried_rate=0", steps=10, start=body)
+    go(tmp_path / "free", pairs, steps=10, start=body)
+    theirs, still, free = load(body).model.get_submodule("body"), load(tmp_path / "run"), load(tmp_path / "free")
+    assert isinstance(still.model, Translator) and isinstance(free.model, Translator)
+    for name, value in theirs.named_parameters():
+        torch.testing.assert_close(still.model.reader.get_parameter(name), value, rtol=0, atol=0)
+        assert not torch.equal(free.model.reader.get_parameter(name), value)
+    fresh = still.model.writer.get_parameter("blocks.0.reader.output.weight")
+    assert not torch.equal(fresh, free.model.writer.get_parameter("blocks.0.reader.output.weight"))
+
+
 @pytest.fixture(scope="module")
 def body(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("body")
