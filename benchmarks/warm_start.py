@@ -2,10 +2,10 @@
 
 python -m benchmarks.warm_start --train TRAIN --valid VALID --test TEST --text TEXT --minutes 20 --out runs/warm
 
-A masked model learns TEXT, in the source language, for `--body-minutes`. Then, for each seed, two translators of its
-shape and with its tokenizer: one whose reader starts from it, one that starts afresh. Each command has one thread; as
-many run at once as there are cores, a pair of arms side by side, so that both have the same machine. The test is read
-once, when all are trained. What is finished is kept: the same command goes on.
+A masked model learns TEXT, in the source language, for `--body-minutes` and with all cores. Then, for each seed, two
+translators of its shape and with its tokenizer: one whose reader starts from it, one that starts afresh; what is `--set`
+holds for both. Each has one thread; as many run at once as there are cores, a pair of arms side by side, so that both
+have the same machine. The test is read once, when all are trained. What is finished is kept: the same command goes on.
 """
 
 import argparse
@@ -24,10 +24,11 @@ BODY = ["train.rate=1e-3", "train.decay=cosine", "train.floor=0.05", "train.weig
 ARMS = ("warm", "cold")
 
 
-def headstart(*words: str) -> Any:
+def headstart(*words: str, threads: int = 1) -> Any:
     """What a command says in JSON."""
     command = [sys.executable, "-m", "headstart", *words, "--json"]
-    done = subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, check=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
@@ -41,7 +42,7 @@ def arm_words(arm: str, given: argparse.Namespace, seed: int) -> list[str]:
     """Both arms read with the body's tokenizer and write with one of their own: only the starting weights differ."""
     body, out = given.out / "body", given.out / f"{arm}-{seed}"
     words = ["translator", given.train, "--valid", given.valid, "--out", str(out), "--minutes", str(given.minutes)]
-    words += ["--seed", str(seed), "--resume"]
+    words += ["--seed", str(seed), "--resume", *(word for each in given.set for word in ("--set", each))]
     if arm == "warm":
         return [*words, "--from", str(body), "--separate"]
     return [*words, "--source-tokenizer", str(body / "best" / "tokenizer")]
@@ -54,12 +55,14 @@ def main() -> None:
     parser.add_argument("--text", required=True, nargs="+", help="what the body is pretrained on")
     parser.add_argument("--minutes", type=float, default=20.0, help="for each translator")
     parser.add_argument("--body-minutes", type=float, default=10.0)
+    parser.add_argument("--set", action="append", default=[], metavar="PLACE=VALUE", help="of both translators")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="translators trained at once")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args()
-    body = headstart(*body_words(given.text, given.out / "body", given.body_minutes))
+    words = body_words(given.text, given.out / "body", given.body_minutes)
+    body = headstart(*words, threads=os.cpu_count() or 1)
     names = [(arm, seed) for seed in range(given.seeds) for arm in ARMS]
     with ThreadPoolExecutor(given.jobs) as pool:
         trained = list(pool.map(lambda name: headstart(*arm_words(name[0], given, name[1])), names))
@@ -75,7 +78,12 @@ def main() -> None:
         }
         for (arm, seed), run, test in zip(names, trained, tested)
     ]
-    found = {"minutes": given.minutes, "body": {"minutes": given.body_minutes, "scores": body["scores"]}, "arms": rows}
+    found = {
+        "minutes": given.minutes,
+        "set": given.set,
+        "body": {"minutes": given.body_minutes, "scores": body["scores"]},
+        "arms": rows,
+    }
     (given.results / "warm_start.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     for line in lines(rows):
         print(line)

@@ -136,7 +136,7 @@ def test_all_three_are_measured_in_every_area() -> None:
 
 
 def test_arms_of_a_warm_start_differ_in_their_start_only() -> None:
-    given = argparse.Namespace(train="a:b", valid="c:d", minutes=1.0, out=Path("out"))
+    given = argparse.Namespace(train="a:b", valid="c:d", minutes=1.0, out=Path("out"), set=["train.decay=cosine"])
     warm, cold = (set(warm_start.arm_words(arm, given, 3)) for arm in warm_start.ARMS)
     assert warm - cold == {"--from", "out/body", "--separate", "out/warm-3"}
     assert cold - warm == {"--source-tokenizer", "out/body/best/tokenizer", "out/cold-3"}
