@@ -3,9 +3,10 @@
 python -m benchmarks.warm_start --train TRAIN --valid VALID --test TEST --text TEXT --minutes 20 --out runs/warm
 
 A masked model learns TEXT, in the source language, for `--body-minutes` and with all cores. Then, for each seed, two
-translators of its shape and with its tokenizer: one whose reader starts from it, one that starts afresh; what is `--set`
-holds for both. Each has one thread; as many run at once as there are cores, a pair of arms side by side, so that both
-have the same machine. The test is read once, when all are trained. What is finished is kept: the same command goes on.
+translators of its shape and with its tokenizer: one whose reader starts from it, one that starts afresh; what is set
+with `--set` holds for both. Each has one thread; as many run at once as there are cores, a pair of arms side by side,
+so that both have the same machine. The test is read once, when all are trained. What is finished is kept: the same
+command goes on.
 """
 
 import argparse

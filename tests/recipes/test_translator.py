@@ -255,7 +255,8 @@ def test_what_a_body_brought_may_stand_still(pairs: tuple[str, str], body: Path,
     go(tmp_path / "run", pairs, "translator.carried_rate=0", steps=10, start=body)
     go(tmp_path / "free", pairs, steps=10, start=body)
     theirs, still, free = load(body).model.get_submodule("body"), load(tmp_path / "run"), load(tmp_path / "free")
-    assert isinstance(still.model, Translator) and isinstance(free.model, Translator)
+    assert isinstance(still.model, Translator)
+    assert isinstance(free.model, Translator)
     for name, value in theirs.named_parameters():
         torch.testing.assert_close(still.model.reader.get_parameter(name), value, rtol=0, atol=0)
         assert not torch.equal(free.model.reader.get_parameter(name), value)
