@@ -12,7 +12,7 @@ from headstart.cli.show import complain
 from headstart.errors import HeadstartError
 
 # Commands register themselves on `app` in the order of their modules.
-from headstart.cli import telling, texts, training, comparing, shooting  # isort: skip  # noqa: F401
+from headstart.cli import telling, texts, pretraining, finetuning, comparing, shooting  # isort: skip  # noqa: F401
 from headstart.cli import using, writing, filling, embedding, translating, looking  # isort: skip  # noqa: F401
 
 __all__ = ["app", "main"]

@@ -10,8 +10,8 @@ import typer
 
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.show import note, say, say_json, table
-from headstart.cli.training import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 from headstart.cli.training_bar import TrainingBar
+from headstart.cli.training_options import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 from headstart.errors import ConfigError
 
 

@@ -11,8 +11,8 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
 from headstart.cli.comparing import accuracy_cell, arm_bar, label_counts_of
 from headstart.cli.show import bytes_read, note, number, say, say_json, table
-from headstart.cli.training import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 from headstart.cli.training_bar import TrainingBar
+from headstart.cli.training_options import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
 
 
 @app.command()

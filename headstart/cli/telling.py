@@ -9,8 +9,8 @@ import typer
 from headstart.cli.app import Force, Json, app
 from headstart.cli.comparing import tell_comparison
 from headstart.cli.show import note, number, say, say_json
-from headstart.cli.training import Jobs, Resume
 from headstart.cli.training_bar import TrainingBar
+from headstart.cli.training_options import Jobs, Resume
 
 OUT = Path("runs/demo")
 

@@ -10,8 +10,8 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.reading import TextColumn as FileTextColumn
 from headstart.cli.show import note, plain, say, say_json, say_json_line
-from headstart.cli.training import Board, Device, Encoding, Minutes, Resume, Seed, Steps, as_overrides
 from headstart.cli.training_bar import TrainingBar
+from headstart.cli.training_options import Board, Device, Encoding, Minutes, Resume, Seed, Steps, as_overrides
 
 if TYPE_CHECKING:
     from headstart.generate.beam import Search

@@ -10,7 +10,7 @@ from headstart.cli.app import Json, app
 from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn, TargetColumn, TextColumn
 from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
-from headstart.cli.training import Device
+from headstart.cli.training_options import Device
 from headstart.cli.translating import Beam, Penalty, search_of
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
