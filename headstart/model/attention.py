@@ -15,11 +15,12 @@ LONG = 512 * 512  # queries times keys, from which on torch's kernel is faster o
 
 def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
     """How much each query looks at each key; one that may look at nothing gets zeros. -> (B, H, T, S)"""
-    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5  # q kᵀ / √K
+    scores = (q * q.size(-1) ** -0.5) @ k.transpose(-2, -1)  # q kᵀ / √K
     if mask is None:
         return scores.softmax(dim=-1)
-    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    seeing = mask.any(dim=-1, keepdim=True)
+    return weights if seeing.all() else weights * seeing
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, square: bool, dropout: float) -> Tensor:
@@ -30,11 +31,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, square: bool
     """
     if q.device.type != "cpu" or dropout or q.size(-2) * k.size(-2) >= LONG:
         return F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=square)
-    scores = (q * q.size(-1) ** -0.5) @ k.transpose(-2, -1)  # (B, H, T, S)
-    mask = causal_mask(q.size(-2), k.size(-2), q.device) if square else mask
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1) @ v
+    return attention_weights(q, k, causal_mask(q.size(-2), k.size(-2), q.device) if square else mask) @ v
 
 
 class Sight(NamedTuple):

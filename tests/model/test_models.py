@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model.shapes import model_of, shapes, small
 from torch import nn
+from torch.nn import functional as F
 
 from headstart.checkpoint import build
 from headstart.generate.past import empty_pasts
-from headstart.model.attention import Attention, Sight, attention_weights
+from headstart.model.attention import Attention, Sight, attend, attention_weights
 from headstart.model.body import Body
 from headstart.model.init import initialise
 from headstart.model.models import Classifier, LanguageModel, MaskedModel, Task, Translator
@@ -118,6 +119,26 @@ def test_a_row_that_may_look_at_nothing_is_finite(dropout: float, size: int) -> 
     assert x.grad.isfinite().all()
     q = torch.randn(1, 1, size, 4)
     assert attention_weights(q, q, mask)[0, 0, 2].sum() == 0
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["square", "padded", "blind", "free"])
+def test_short_texts_attend_as_torch_does(kind: str, precision: torch.dtype) -> None:
+    """The scores at once, and torch's kernel, in values and gradients; in bfloat16 up to its rounding."""
+    q, k, v = (torch.randn(3, 2, 9, 8, requires_grad=True) for _ in range(3))
+    mask = None if kind in ("square", "free") else torch.arange(9) < torch.tensor([9, 4, 2])[:, None, None, None]
+    if kind == "blind":
+        mask = torch.arange(9) < torch.tensor([9, 0, 2])[:, None, None, None]
+    ours = attend(*(x.to(precision) for x in (q, k, v)), mask, square=kind == "square", dropout=0.0).float()
+    ours.square().sum().backward()
+    grown = [x.grad for x in (q, k, v)]
+    q.grad = k.grad = v.grad = None
+    torchs = F.scaled_dot_product_attention(q, k, v, mask, is_causal=kind == "square")
+    torchs.square().sum().backward()
+    near = 1e-5 if precision == torch.float32 else 0.06
+    torch.testing.assert_close(ours, torchs, atol=near, rtol=near)
+    for mine, theirs in zip(grown, (q.grad, k.grad, v.grad)):
+        torch.testing.assert_close(mine, theirs, atol=near, rtol=near)
 
 
 def test_an_empty_padding_row_leaves_a_bidirectional_model_finite() -> None:
