@@ -13,7 +13,7 @@ from headstart.errors import HeadstartError
 
 # Commands register themselves on `app` in the order of their modules.
 from headstart.cli import telling, texts, pretraining, finetuning, comparing, shooting  # isort: skip  # noqa: F401
-from headstart.cli import using, writing, filling, embedding, translating, looking  # isort: skip  # noqa: F401
+from headstart.cli import using, writing, filling, embedding, translating, looking, killing  # isort: skip  # noqa: F401
 
 __all__ = ["app", "main"]
 

@@ -1,12 +1,12 @@
-"""Commands about pretraining: pretrain, and check resume, which kills one and compares."""
+"""The command pretrain: raw text becomes a model that knows it."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from headstart.cli.app import Config, Force, Json, Overrides, Preset, app, check
-from headstart.cli.show import bytes_read, note, say, say_json, table
+from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
+from headstart.cli.show import bytes_read, note, say, say_json
 from headstart.cli.training_bar import TrainingBar
 from headstart.cli.training_options import (
     Board,
@@ -134,41 +134,3 @@ def _hides(objective: str | None, start: Path | None) -> bool:
     from headstart.checkpoint import find, read_card
 
     return read_card(find(start)).task != "lm"
-
-
-@check.command("resume")
-def check_resume(
-    corpus: Annotated[list[str] | None, typer.Option(help="Your text; made-up text without it. Repeatable.")] = None,
-    preset: Preset = "tiny",
-    objective: Objective = None,
-    tokenizer: Annotated[Path | None, typer.Option(help="Your tokenizer.")] = None,
-    steps: Annotated[int, typer.Option(help="Length of the runs.")] = 12,
-    kills: Annotated[int, typer.Option(help="How often the run is killed.")] = 2,
-    config: Config = None,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
-    """Train, kill at random steps, resume, and compare the bytes with an uninterrupted run.
-
-    Exit code 1 if they differ.
-    """
-    from dataclasses import asdict
-
-    from headstart.recipes.check_resume import check_resume as recipe
-    from headstart.recipes.settings import read_settings
-
-    read_settings(preset, config, overrides or ())
-    options = ["--preset", preset]
-    options += ["--objective", objective] if objective else []
-    options += ["--tokenizer", str(tokenizer)] if tokenizer else []
-    options += ["--config", str(config)] if config else []
-    options += [word for override in overrides or () for word in ("--set", override)]
-    proof = recipe(corpus or (), options, steps=steps, kills=kills, say=note)
-    if as_json:
-        say_json({**asdict(proof), "holds": proof.holds})
-    else:
-        rows = [(name, proof.whole[name][:16], proof.resumed[name][:16]) for name in proof.whole]
-        table(["file", "uninterrupted", f"killed at {', '.join(map(str, proof.killed_at))}"], rows)
-        say("Holds: the same bytes." if proof.holds else "FAILS: the bytes differ.")
-    if not proof.holds:
-        raise typer.Exit(1)

@@ -8,24 +8,35 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from headstart.checkpoint import find, read_card
 from headstart.errors import RunError
 from headstart.recipes.running.training import ignore
 from headstart.train.journal import Journal
 from headstart.whole import find_whole, sha256
 
-FILES = ("model.safetensors", "moments.safetensors")
+FILES = (
+    ("last", "model.safetensors"),
+    ("last", "moments.safetensors"),
+    ("best", "model.safetensors"),
+    ("best", "card.json"),  # with the scores on validation
+)
 PATIENCE = 600.0  # seconds for one step
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Hashes of weights and optimiser after an uninterrupted run, and after one that was killed at `killed_at`."""
+    """Hashes of weights, optimiser and scores after an uninterrupted run, and after one that was killed at `killed_at`.
+
+    `scores` are those of the uninterrupted one's best model.
+    """
 
     steps: int
     killed_at: tuple[int, ...]
     whole: dict[str, str]
     resumed: dict[str, str]
+    scores: dict[str, float]
 
     @property
     def holds(self) -> bool:
@@ -33,7 +44,8 @@ class Proof:
 
 
 def check_resume(
-    corpus: Sequence[str],
+    command: Literal["pretrain", "translator"],
+    files: Sequence[str],
     options: Sequence[str],
     *,
     steps: int = 12,
@@ -41,9 +53,10 @@ def check_resume(
     seed: int | None = None,
     say: Callable[[str], None] = ignore,
 ) -> Proof:
-    """Train `steps` twice with the same `options` of `headstart pretrain`; kill the second run `kills` times.
+    """Train `steps` twice by the same command; kill the second run `kills` times.
 
-    Kills come at random steps, some past the last save, so that work is lost and has to be done again.
+    A pretraining without files gets a text that is made up. Kills come at random steps, some past the last save, so
+    that work is lost and has to be done again.
     """
     if kills < 1:
         raise RunError(f"--kills {kills}: nothing is proven by a run that is never killed; type --kills 2")
@@ -51,8 +64,8 @@ def check_resume(
         raise RunError(f"--steps {steps}: too few to be killed {kills} times; type --steps {kills + 10}")
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="headstart-") as folder:
-        texts = list(corpus) or [_some_text(Path(folder) / "corpus.txt")]
-        words = [sys.executable, "-m", "headstart", "pretrain", *texts, "--steps", str(steps), "--resume"]
+        texts = list(files) or [_some_text(Path(folder) / "corpus.txt")]
+        words = [sys.executable, "-m", "headstart", command, *texts, "--steps", str(steps), "--resume"]
         words += ["--save-every", "3", *options]
         whole, resumed = Path(folder) / "whole", Path(folder) / "resumed"
         say(f"An uninterrupted run of {steps} steps.")
@@ -62,7 +75,8 @@ def check_resume(
             say(f"Killed at step {place}, then resumed.")
             _kill_at(words, resumed, place)
         _run(words, resumed)
-        return Proof(steps, tuple(places), _hashes(whole), _hashes(resumed))
+        scores = read_card(find(whole)).scores
+        return Proof(steps, tuple(places), _hashes(whole), _hashes(resumed), scores)
 
 
 def _run(words: list[str], out: Path) -> None:
@@ -86,8 +100,7 @@ def _kill_at(words: list[str], out: Path, step: int) -> None:
 
 
 def _hashes(run: Path) -> dict[str, str]:
-    last = find_whole(run / "last")
-    return {name: sha256(last / name) for name in FILES}
+    return {f"{model}/{name}": sha256(find_whole(run / model) / name) for model, name in FILES}
 
 
 def _some_text(path: Path) -> str:
