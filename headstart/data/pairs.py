@@ -44,6 +44,7 @@ class PairBatch(Batch):
 
 
 ALL_BUT_ODD = Fitting()
+MOST_GROWTH = 100.0
 Recut = Callable[[np.ndarray, int, int], tuple[Sequence[Ids], Sequence[Ids]]]  # of rows, epoch and position
 
 
@@ -82,8 +83,8 @@ class TranslationPairs:
 
     @property
     def growth(self) -> float:
-        """By which a source grows, at most, in its translation, ten tokens aside."""
-        return float(((self.lengths[:, 1] - 10) / self.lengths[:, 0]).max()) + 0.01
+        """By which a source grows, at most, in its translation, ten tokens aside; at most MOST_GROWTH."""
+        return min(MOST_GROWTH, float(((self.lengths[:, 1] - 10) / self.lengths[:, 0]).max()) + 0.01)
 
     def steps(self, epoch: int) -> int:
         return len(self.buckets.batches(epoch))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from headstart.data.pairs import MOST_GROWTH
 from headstart.errors import CheckpointError
 from headstart.generate.highest import highest
 from headstart.generate.past import empty_pasts
@@ -35,8 +36,8 @@ class Search:
             raise ValueError(f"--beam {self.beam}: give 1 (greedy) or more, such as 4")
         if not 0 <= self.penalty <= 10:
             raise ValueError(f"--penalty {self.penalty}: give 0 (none) to 10, such as 0.6")
-        if not 0 < self.growth <= 100:
-            raise ValueError(f"growth is {self.growth}, but it must lie above 0 and up to 100")
+        if not 0 < self.growth <= MOST_GROWTH:
+            raise ValueError(f"growth is {self.growth}, but it must lie above 0 and up to {MOST_GROWTH:g}")
 
     def rank(self, log_probability: Tensor, length: int | Tensor) -> Tensor:
         return log_probability / ((5 + length) / 6) ** self.penalty
@@ -160,27 +161,25 @@ class _Hunt:
             found = Hypothesis(ids, ranks[row, place].item(), sums[row, place].item())
             self.found[self.live[row]].append(found)
 
-    def _may_gain(self, source: int, best: float) -> bool:
-        """Whether a hypothesis of that rank would be among the translations wanted.
+    def _may_gain(self, source: int, rank: float, hope: float) -> bool:
+        """Whether the best hypothesis may become one of the translations wanted.
 
-        To stop at k translations of any kind would be wrong: a sure model has one good hypothesis, and beside it poor
-        ones that end early.
+        `hope` is what it is worth if it comes to its end, at its longest, without another loss: more it cannot become.
+        Where all k are wanted it counts for the first of them only, for the others the `rank` as it stands. To stop at
+        k translations of any kind would be wrong: a sure model has one good hypothesis, and beside it poor ones that
+        end early. A beam of one takes what ends first.
         """
         ended = sorted((one.score for one in self.found[source]), reverse=True)
-        return best > (ended[self.wanted - 1] if len(ended) >= self.wanted else -torch.inf)
-
-    def _hopes(self) -> list[float]:
-        """What the best hypothesis of each source is worth: as it stands where all k translations are wanted, and else
-        what it would be if it came to its end, at its longest, without another loss: more it cannot become."""
-        length = self.limits if self.wanted < self.how.beam else self.ids.size(2) - 1
-        hopes: list[float] = self.how.rank(self.sums[:, 0], length).tolist()
-        return hopes
+        last = ended[self.wanted - 1] if len(ended) >= self.wanted else -torch.inf  # as is the rank of what has ended
+        if self.wanted < self.how.beam:
+            return hope > last
+        return rank > last or (self.how.beam > 1 and hope > max(ended, default=-torch.inf))
 
     def _go_on(self, came: Tensor) -> None:
         """Sources that are done leave; the others' pasts follow their hypotheses."""
-        going = [
-            row for row, (source, rank) in enumerate(zip(self.live, self._hopes())) if self._may_gain(source, rank)
-        ]
+        ranks = self.how.rank(self.sums[:, 0], self.ids.size(2) - 1).tolist()
+        hopes = self.how.rank(self.sums[:, 0], self.limits).tolist()
+        going = [row for row, known in enumerate(zip(self.live, ranks, hopes)) if self._may_gain(*known)]
         fewer = len(going) < len(self.live)
         rows = torch.tensor(going, dtype=torch.long, device=came.device)
         if fewer:

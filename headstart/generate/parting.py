@@ -14,11 +14,10 @@ def part(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 def _parts(text: str, fits: Callable[[str], bool], cuts: tuple[re.Pattern[str], ...]) -> Iterator[str]:
     """As much together as fits; a piece that does not fit alone is cut more finely."""
-    pieces = [piece for piece in cuts[0].split(text) if piece] if cuts else list(text)
-    joint = " " if cuts else ""
-    begun = ""
-    for piece in pieces:
-        longer = f"{begun}{joint}{piece}" if begun else piece
+    begun = gap = ""
+    for piece, after in _pieces(text, cuts[0]) if cuts else ((letter, "") for letter in text):
+        longer = f"{begun}{gap}{piece}" if begun else piece
+        gap = after
         if fits(longer):
             begun = longer
             continue
@@ -29,3 +28,14 @@ def _parts(text: str, fits: Callable[[str], bool], cuts: tuple[re.Pattern[str], 
         begun = finer[-1]
     if begun:
         yield begun
+
+
+def _pieces(text: str, cut: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Each piece, and what stands between it and the next."""
+    start = 0
+    for match in cut.finditer(text):
+        if match.start() > start:
+            yield text[start : match.start()], match[0]
+        start = match.end()
+    if start < len(text):
+        yield text[start:], ""

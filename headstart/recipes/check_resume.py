@@ -86,17 +86,28 @@ def _run(words: list[str], out: Path) -> None:
 
 
 def _kill_at(words: list[str], out: Path, step: int) -> None:
-    """SIGKILL, as a power cut would, as soon as the journal shows `step`."""
-    process = subprocess.Popen([*words, "--out", str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """SIGKILL, as a power cut would, as soon as the run itself has written `step` to the journal.
+
+    What an earlier run left in it does not count: a run that goes on puts another file in its place.
+    """
     journal, started = Journal(out / "metrics.jsonl"), time.monotonic()
+    before = _number(journal.path)
+    process = subprocess.Popen([*words, "--out", str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while process.poll() is None and not any(line["step"] >= step for line in journal.read()):
+        while process.poll() is None and (
+            _number(journal.path) == before or not any(line["step"] >= step for line in journal.read())
+        ):
             if time.monotonic() - started > PATIENCE:
                 raise RunError(f"no step {step} within {PATIENCE:.0f} seconds")
             time.sleep(0.005)
     finally:
         process.kill()
         process.wait()
+
+
+def _number(file: Path) -> int:
+    """By which the system knows a file; 0 where there is none."""
+    return file.stat().st_ino if file.is_file() else 0
 
 
 def _hashes(run: Path) -> dict[str, str]:

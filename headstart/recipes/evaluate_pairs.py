@@ -12,7 +12,7 @@ from headstart.evaluate.translation import (
     score_translations,
 )
 from headstart.generate.beam import Search
-from headstart.recipes.translate import in_blocks, load_interpreter, translate_blocks
+from headstart.recipes.translate import Interpreter, in_blocks, load_interpreter, translate_blocks
 from headstart.recipes.translating.pair_files import read_all
 from headstart.text.records import Reading
 
@@ -40,13 +40,15 @@ def evaluate_pairs(
 ) -> TranslatorEvaluation:
     pairs = read_all(spec, reading)
     sources, references = [pair.source_text for pair in pairs], [pair.target_text for pair in pairs]
+    interpreter = load_interpreter(run, how, device=device)
+    rival = load_interpreter(against, how, device=device) if against is not None else None
     started = time.perf_counter()
-    written = _translate(run, sources, how, device)
+    written = _translate(interpreter, sources)
     seconds = time.perf_counter() - started
     scores = score_translations(sources, written, references, measures)
-    if against is None:
+    if rival is None:
         return TranslatorEvaluation(scores, seconds, how)
-    others = _translate(against, sources, how, device)
+    others = _translate(rival, sources)
     return TranslatorEvaluation(
         scores,
         seconds,
@@ -56,6 +58,5 @@ def evaluate_pairs(
     )
 
 
-def _translate(run: Path, sources: list[str], how: Search, device: str) -> list[str]:
-    interpreter = load_interpreter(run, how, device=device)
+def _translate(interpreter: Interpreter, sources: list[str]) -> list[str]:
     return [found.text for found in translate_blocks(interpreter, in_blocks(sources), "pair")]

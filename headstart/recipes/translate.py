@@ -59,7 +59,7 @@ class Interpreter:
         self.model, self.best, self.long = saved.model, best, long
         self.how = replace(how, growth=max(how.growth, saved.card.growth))
         self.source, self.target = saved.source_tokenizer, saved.tokenizer
-        self.room = saved.card.shape.context - 1  # tokens of a source beside its <eos>
+        self.room = (saved.card.longest or saved.card.shape.context) - 1  # tokens of a source beside its <eos>
         self.never = never_written(self.target, saved.card.shape.vocabulary)
 
     def translate(self, lines: Sequence[str], first: int = 1, name: str = "line") -> list[Translated]:

@@ -24,10 +24,9 @@ from headstart.recipes.settings import Settings
 from headstart.recipes.translating.averaging import Averaged, choose, point_steps
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
 from headstart.recipes.translating.recut import recut
-from headstart.recipes.translating.scene import Scene, build_model
-from headstart.recipes.translating.two_tongues import NONE, Given, prepare_tongues
+from headstart.recipes.translating.scene import Scene, build_model, check_body
+from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, prepare_tongues
 from headstart.recipes.translating.validation import Validation, worth
-from headstart.text.tokenizer import Tokenizer
 from headstart.train.board import check_installed
 from headstart.train.course import Course
 from headstart.train.dead import Watch, unigram_entropy
@@ -94,9 +93,9 @@ def translator(
         refuse_cleared(out, given.tokenizer, given.source_tokenizer)
     pairs, held = read_all(train, settings.reading), read_all(valid, settings.reading)
     saved = load(start) if start is not None else None
-    for named in (given.tokenizer, given.source_tokenizer):
-        if named is not None:
-            Tokenizer.load(named)  # a typo is to be found before anything is cleared
+    if saved is not None:
+        check_body(saved)
+    check_tongues(settings, saved, given)  # a mistake is to be found before anything is cleared
     say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
     with Lock(out) if workers.first else nullcontext():
         if not resume and workers.first:
@@ -132,7 +131,8 @@ def _train(
     out, model, workers, train = scene.out, scene.model, scene.workers, scene.settings.train
     options = scene.settings.translator
     texts = _batches(scene, seed)
-    scene = replace(scene, card=replace(scene.card, growth=max(scene.card.growth, texts.growth)))
+    card = replace(scene.card, growth=max(scene.card.growth, texts.growth), longest=_longest(scene))
+    scene = replace(scene, card=card)
     validation = scene.validation(options.bleu_sentences)
     notes = _told(scene, texts, validation, say)
     course, objective = Course(texts), NextWord(model, options.smoothing)
@@ -260,8 +260,7 @@ def _plan(
 
 
 def _batches(scene: Scene, seed: int) -> TranslationPairs:
-    options, shape = scene.settings.translator, scene.card.shape
-    longest = min(options.longest, shape.context) if shape.positions == "learned" else options.longest
+    options, longest = scene.settings.translator, _longest(scene)
     return TranslationPairs(
         scene.train.sources,
         scene.train.targets,
@@ -273,3 +272,9 @@ def _batches(scene: Scene, seed: int) -> TranslationPairs:
         if options.piece_dropout
         else None,
     )
+
+
+def _longest(scene: Scene) -> int:
+    """Tokens of either side, `<eos>` counted; learned positions set an end of their own."""
+    longest, shape = scene.settings.translator.longest, scene.card.shape
+    return min(longest, shape.context) if shape.positions == "learned" else longest

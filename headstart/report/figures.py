@@ -11,6 +11,8 @@ from matplotlib.colors import Colormap, ListedColormap
 from headstart.report.grids import Grid, draw_cells, draw_grids
 from headstart.report.style import AMOUNT, BLUE, NOTHING, QUIET, SIGNED, look, panel, picture_path, save, sheet
 
+LOOKING = "Each row is a token that looks; its weights over the columns, the tokens looked at, sum to one."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
@@ -52,10 +54,9 @@ def draw_attention(weights: np.ndarray, rows: Sequence[str], columns: Sequence[s
     draw_weights(grids, out, title=f"Where {who}")
 
 
-def draw_weights(grids: Sequence[Grid], out: Path, *, title: str, most: int = 4) -> None:
-    """Attention weights on one scale, at most `most` grids side by side."""
+def draw_weights(grids: Sequence[Grid], out: Path, *, title: str, reading: str = LOOKING, most: int = 4) -> None:
+    """Attention weights on one scale, at most `most` grids side by side; `reading` says how they are read."""
     picture_path(out)
-    reading = "Each row is a token that looks; its weights over the columns, the tokens looked at, sum to one."
     largest = max(1e-9, *(float(grid.values.max(initial=0.0)) for grid in grids))
     with look():
         figure = draw_grids(

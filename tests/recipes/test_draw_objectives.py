@@ -13,10 +13,11 @@ from torch import nn
 from headstart.checkpoint import Card, build, save
 from headstart.errors import ConfigError
 from headstart.model.body import Body
-from headstart.model.models import Task
+from headstart.model.models import Task, Translator
 from headstart.recipes.drawing import beside as attention_beside
 from headstart.recipes.drawing.beside import draw_beside
 from headstart.recipes.drawing.objective_masks import Objective, draw_objective
+from headstart.recipes.drawing.translator_masks import draw_translator_masks
 from headstart.report import figures
 from headstart.report.grids import Grid
 
@@ -50,6 +51,33 @@ def test_masks_are_obeyed(objective: Objective, length: int, tmp_path: Path, mon
         real = np.array([label != "<pad>" for label in mask.labels])
         assert len(mask.labels) == length
         np.testing.assert_array_equal(obeyed(body, mask)[real], mask.allowed[real])
+
+
+@pytest.mark.parametrize("length", [5, 8, 14])
+def test_the_masks_of_a_translator_are_obeyed(length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By gradient: which tokens the reader's and the writer's outputs depend on, and which of those read."""
+    drawn: list[figures.Mask] = []
+    monkeypatch.setattr(figures, "draw_masks", lambda masks, out, title: drawn.extend(masks))
+    draw_translator_masks(tmp_path / "mask.svg", length=length)
+    reading, writing, between = drawn
+    model = model_of("translate", depth=1)
+    assert isinstance(model, Translator)
+    real = np.array([label != "<pad>" for label in reading.labels])
+    np.testing.assert_array_equal(obeyed(model.reader, reading)[real], reading.allowed[real])
+    memory = torch.randn(1, length, 12, requires_grad=True)
+    given = torch.arange(7, 7 + length)[None]
+    x = model.writer(given, memory=memory, memory_real=torch.from_numpy(real)[None])
+    some = torch.randn(12)
+    looked = [torch.autograd.grad(x[0, i] @ some, memory, retain_graph=True)[0][0] for i in range(length)]
+    np.testing.assert_array_equal((torch.stack(looked).abs().sum(-1) > 0).numpy(), between.allowed)
+    assert (list(between.labels), list(between.columns)) == (list(writing.labels), list(reading.labels))
+    changed = given.clone()
+    for place in range(length):
+        changed[0, place] += 1
+        other = model.writer(changed, memory=memory, memory_real=torch.from_numpy(real)[None])
+        differs = ((other - x).abs().sum(-1) > 0)[0].numpy()
+        np.testing.assert_array_equal(differs, writing.allowed[:, place])
+        changed[0, place] -= 1
 
 
 def test_the_pictures_are_drawn_and_name_their_tokens(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from headstart.text.reading.arriving import read_arriving
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("translate")
     pairs = small_pairs(folder, "train", 200, 0), small_pairs(folder, "valid", 20, 1)
-    settings = small_translator("model.context=16", "train.rate=1e-2")
+    settings = small_translator("translator.longest=16", "train.rate=1e-2")
     translator(*pairs, folder / "run", settings=settings, stop=StopRule(steps=20))
     return folder
 
@@ -62,11 +62,11 @@ def test_a_long_line_is_split_or_refused_with_its_number(folder: Path, interpret
         strict.translate(lines, name="text line")
 
 
-@given(st.text(alphabet="ab .!?\n", max_size=60), st.integers(1, 10))
+@given(st.text(alphabet="ab .!?\n猫。", max_size=60), st.integers(1, 10))
 def test_parts_fit_and_nothing_but_space_is_lost(text: str, room: int) -> None:
     parts = part(text, lambda each: len(each) <= room)
     assert "".join("".join(parts).split()) == "".join(text.split())
-    assert all(len(each) <= room for each in parts)
+    assert all(len(each) <= room and each in text for each in parts)  # so nothing is put in either
 
 
 @given(st.lists(st.text(alphabet="aé\r \t", max_size=5)), st.integers(1, 7))

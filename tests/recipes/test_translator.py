@@ -1,6 +1,7 @@
 """A translator is trained, stopped and resumed: the same bytes, averages included; it starts from a pretrained body."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,13 +16,14 @@ from safetensors.torch import load_file
 from train.small_corpus import small_corpus, small_settings
 
 from headstart.checkpoint import load
-from headstart.errors import CheckpointError, ConfigError, DataError, RunError
+from headstart.errors import CheckpointError, ConfigError, DataError, RunError, TokenizerError
 from headstart.generate.beam import Search
 from headstart.model.models import Translator
 from headstart.recipes.pretrain import pretrain
 from headstart.recipes.running import training
 from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translate import Interpreter
+from headstart.recipes.translating.two_tongues import Given
 from headstart.recipes.translator import TrainedTranslator, translator
 from headstart.train.loop import Step
 from headstart.train.points import Points
@@ -271,7 +273,9 @@ def body(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lm"
 
 
-def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
+def test_mistakes_are_named_before_anything_is_written(
+    pairs: tuple[str, str], whole: Path, body: Path, tmp_path: Path
+) -> None:
     with pytest.raises(RunError, match="already holds something"):
         go(whole, pairs)
     with pytest.raises(RunError, match="the run has changed"):
@@ -280,9 +284,21 @@ def test_mistakes_are_named_before_anything_is_written(pairs: tuple[str, str], w
         go(tmp_path / "other", pairs, "train.loss=sampled")
     with pytest.raises(CheckpointError, match="is a translator itself"):
         go(tmp_path / "other", pairs, start=whole)
+    assert not (tmp_path / "other").exists()
     with pytest.raises(RunError, match="is the run to start from"):
         go(whole, pairs, start=whole / "best", force=True)
-    assert (whole / "best").is_dir()
+    before, other = contents(whole), tmp_path / "translator"
+    shutil.copytree(whole, other)
+    with pytest.raises(CheckpointError, match="is a translator itself"):
+        go(whole, pairs, start=other, force=True)
+    with pytest.raises(TokenizerError, match="too small"):
+        go(whole, pairs, "model.vocabulary=200", force=True)
+    named = Given(tokenizer=other / "tokenizer")
+    with pytest.raises(ConfigError, match="brings its own tokenizer for the target side"):
+        go(whole, pairs, "translator.carries=writer", start=body, given=named, force=True)
+    with pytest.raises(ConfigError, match="brings its own tokenizer for the source side"):
+        go(whole, pairs, start=body, given=Given(source_tokenizer=other / "tokenizer"), force=True)
+    assert contents(whole) == before
     short = tmp_path / "short.fr"
     short.write_text("un\n")
     with pytest.raises(DataError, match="must match line by line"):
@@ -298,3 +314,22 @@ def test_what_stands_twice_is_counted(tmp_path: Path) -> None:
     done = go(tmp_path / "run", (str(table), str(valid)), "model.vocabulary=300", steps=10)
     assert "10 of 12 training pairs repeat an earlier one" in done.notes
     assert any(note.startswith("1 of 2 validation sources also stand in train, 1 of them") for note in done.notes)
+
+
+def test_a_target_that_is_far_longer_than_its_source(tmp_path: Path) -> None:
+    """A filter that is switched off lets pairs through that no search would write whole."""
+    table = tmp_path / "pairs.tsv"
+    table.write_text("source\ttarget\n" + ("a\t" + "no " * 400 + "\nthe cat\tle chat\n") * 4)
+    options = ("model.vocabulary=300", "translator.largest_ratio=1000", "translator.longest=2000")
+    go(tmp_path / "run", (str(table), str(table)), *options, steps=2)
+    saved = load(tmp_path / "run")
+    assert saved.card.growth == 100
+    assert Interpreter(saved, Search()).room == 1999
+
+
+def test_a_tokenizer_left_by_a_run_that_never_began_is_made_anew(
+    pairs: tuple[str, str], whole: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(whole / "tokenizer", tmp_path / "run" / "tokenizer")
+    go(tmp_path / "run", pairs, "model.vocabulary=300", steps=2, resume=True)
+    assert load(tmp_path / "run").tokenizer.size == 300

@@ -49,6 +49,8 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
         found = list(read_pairs(saved(tmp_path / name, text), named))
         assert [(pair.source_text, pair.target_text) for pair in found] == [("a cat", "un chat")]
     assert "Type --target-column NAME" in refusal(saved(tmp_path / "a.csv", "source,fr\na,b\n"))
+    with pytest.raises(DataError, match=r"no column 'fr'\. The columns are 'id', 'de', 'en'"):
+        list(read_pairs(saved(tmp_path / "b.tsv", "id\tde\ten\n1\teine Katze\ta cat\n"), named))
 
 
 def test_a_tsv_without_header(tmp_path: Path) -> None:
@@ -62,6 +64,7 @@ def test_a_tsv_without_header(tmp_path: Path) -> None:
         ("a.tsv", "", "a.tsv: no pairs in it"),
         ("a.tsv", "source\ttarget\n", "a.tsv: no pairs in it"),
         ("a.tsv", "a\tb\nc\n", "a.tsv:2: one field, but a source and a target with a tab between are needed"),
+        ("a.tsv", "source\tcible\na\tb\n", "a.tsv: no column 'target'. The columns are 'source', 'cible'"),
         ("a.csv", "source,cible\na,b\n", "a.csv: no column 'target'. The columns are 'source', 'cible'"),
         ("a.jsonl", '{"source": "a"}', "a.jsonl:1: no column 'target'"),
         ("a.jsonl", '{"source": "a", "target": 3}', "a.jsonl:1: 'target' is a number"),

@@ -1,6 +1,6 @@
 """Where a translator looks in the text that it reads while it writes each word."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,17 @@ from headstart.generate.beam import GREEDY, search
 from headstart.generate.choose import never_written
 from headstart.model.attention import Attention
 from headstart.model.models import Translator
+from headstart.model.shape import Shape
 from headstart.report.figures import draw_weights
 from headstart.report.grids import Grid
 
 MOST_TOKENS = 100  # more are not readable on the axes
+READING = "Each row is a word being written; its weights over the columns, the words read, sum to one."
+
+
+def most_tokens(shape: Shape) -> int:
+    """How many tokens a picture can show and the model can read."""
+    return min(MOST_TOKENS, shape.context) if shape.positions == "learned" else MOST_TOKENS
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +49,12 @@ def align(saved: Saved, text: str, layer: int = 0) -> Alignment:
     ids = source.encode(text)
     if not ids:
         raise DataError("the text is empty: there is nothing to translate")
-    if len(ids) + 1 > MOST_TOKENS:
-        raise DataError(f"the text has {len(ids) + 1} tokens, but at most {MOST_TOKENS} can be shown: shorten it")
+    most = most_tokens(model.reader.shape)
+    if len(ids) + 1 > most:
+        raise DataError(f"the text has {len(ids) + 1} tokens, but at most {most} can be shown: shorten it")
     read = [*ids, source.eos]
-    best = search(model, [read], GREEDY, forbidden=never_written(target, model.writer.shape.vocabulary))[0][0]
+    how = replace(GREEDY, growth=max(GREEDY.growth, saved.card.growth))
+    best = search(model, [read], how, forbidden=never_written(target, model.writer.shape.vocabulary))[0][0]
     block = list(model.writer.blocks)[layer - 1]
     attention = block.get_submodule("reader")
     assert isinstance(attention, Attention)
@@ -64,4 +73,5 @@ def draw_alignment(saved: Saved, text: str, out: Path, *, layer: int = 0) -> Non
     grids = [Grid("All heads, mean", found.weights.mean(0), found.written, found.read)]
     if len(found.weights) > 1:
         grids += [Grid(f"Head {n}", head, found.written, found.read) for n, head in enumerate(found.weights, start=1)]
-    draw_weights(grids, out, title=f"Which words read are looked at for each word written, layer {found.layer}", most=3)
+    title = f"Which words read are looked at for each word written, layer {found.layer}"
+    draw_weights(grids, out, title=title, reading=READING, most=3)

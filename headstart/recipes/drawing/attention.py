@@ -10,11 +10,9 @@ from headstart.checkpoint import Saved, load
 from headstart.errors import ConfigError, DataError
 from headstart.model.attention import Attention
 from headstart.model.models import Translator
-from headstart.recipes.drawing.alignment import draw_alignment
+from headstart.recipes.drawing.alignment import draw_alignment, most_tokens
 from headstart.report.figures import draw_attention as draw
 from headstart.report.style import picture_path
-
-MOST_TOKENS = 100  # more are not readable on the axes
 
 
 def draw_attention(run: Path, text: str, out: Path, *, layer: int = 0) -> None:
@@ -63,8 +61,7 @@ def read_tokens(saved: Saved, text: str) -> tuple[list[int], list[str]]:
         raise DataError("the text is empty: there is nothing to look at")
     first, last = ([tokenizer.sos], []) if saved.card.causal else ([tokenizer.cls], [tokenizer.sep])
     ids = [*first, *ids, *last]
-    shape = saved.card.shape
-    most = min(MOST_TOKENS, shape.context) if shape.positions == "learned" else MOST_TOKENS
+    most = most_tokens(saved.card.shape)
     if len(ids) > most:
         raise DataError(f"the text has {len(ids)} tokens, but at most {most} can be shown: shorten it")
     return ids, [tokenizer.piece(id) for id in ids]

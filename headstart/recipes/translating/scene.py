@@ -37,14 +37,18 @@ class Scene:
         return Validation(self.valid, self.tongues.target, self.card, self.workers, sentences, measures)
 
 
+def check_body(saved: Saved) -> None:
+    """Refuse a run that has no body to carry."""
+    if saved.card.task == "translate":
+        raise CheckpointError(
+            f"{saved.folder}: is a translator itself; --from takes a run of `headstart pretrain` or `finetune`"
+        )
+
+
 def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tuple[Translator, Ledger, Card]:
     """A pretrained body fixes the shape, but for how much is dropped and how the output is made."""
     options, shape = settings.translator, settings.model
     if saved is not None:
-        if saved.card.task == "translate":
-            raise CheckpointError(
-                f"{saved.folder}: is a translator itself; --from takes a run of `headstart pretrain` or `finetune`"
-            )
         ours = {name: getattr(shape, name) for name in ("dropout", "embedding_dropout", "attention_dropout")}
         shape = replace(saved.card.shape, **ours, tied=shape.tied, output_bias=shape.output_bias)
     shape = replace(shape, vocabulary=tongues.target.size)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from headstart.checkpoint import SOURCE_TOKENIZER, TOKENIZER, Saved
 from headstart.errors import ConfigError
+from headstart.recipes.running.run_file import RUN_FILE
 from headstart.recipes.settings import Settings
 from headstart.text.records import Pair
-from headstart.text.subwords import train_tokenizer
+from headstart.text.subwords import check_vocabulary, train_tokenizer
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.device import Workers
 
@@ -47,19 +48,8 @@ def prepare_tongues(
     say: Callable[[str], None],
 ) -> Tongues:
     """A pretrained body brings its own for what it becomes; else the named one, or one trained and kept in `out`."""
-    options = settings.translator
-    joint = options.joint(warm=saved is not None)
-    if joint and given.source_tokenizer:
-        raise ConfigError("--source-tokenizer needs --set translator.vocabularies=separate")
-    if saved is not None and (given.tokenizer or given.source_tokenizer) and (joint or options.carries == "both"):
-        raise ConfigError("--from brings its own tokenizer; leave --tokenizer out")
-    if saved is not None and options.carries == "both" and not joint:
-        raise ConfigError("one body in both halves needs one tokenizer: --set translator.vocabularies=joint")
-    sides: dict[str, Tokenizer] = {}
-    if saved is not None:
-        for place in ("source", "target"):
-            if joint or options.carries == {"source": "reader", "target": "writer"}[place]:
-                sides[place] = saved.tokenizer
+    joint = settings.translator.joint(warm=saved is not None)
+    sides = dict.fromkeys(_brought(settings, saved), saved.tokenizer) if saved is not None else {}
     named = {"target": (given.tokenizer, TOKENIZER), "source": (given.source_tokenizer, SOURCE_TOKENIZER)}
     for place, (path, name) in named.items():
         if place not in sides and not (joint and place == "source"):
@@ -68,13 +58,41 @@ def prepare_tongues(
     return Tongues(sides.get("source", sides["target"]), sides["target"])
 
 
+def check_tongues(settings: Settings, saved: Saved | None, given: Given) -> None:
+    """Refuse what does not go together, and a file that is none, before anything is written."""
+    joint, brought = settings.translator.joint(warm=saved is not None), _brought(settings, saved)
+    named = {"target": given.tokenizer, "source": given.source_tokenizer}
+    if joint and given.source_tokenizer:
+        raise ConfigError("--source-tokenizer needs --set translator.vocabularies=separate")
+    if saved is not None and settings.translator.carries == "both" and not joint:
+        raise ConfigError("one body in both halves needs one tokenizer: --set translator.vocabularies=joint")
+    for place, path in named.items():
+        if path is None:
+            if place not in brought and not (joint and place == "source"):
+                check_vocabulary(settings.model.vocabulary)
+        elif place in brought:
+            raise ConfigError(f"--from brings its own tokenizer for the {place} side; leave {path} out")
+        else:
+            Tokenizer.load(path)
+
+
+def _brought(settings: Settings, saved: Saved | None) -> set[str]:
+    """The sides for which a pretrained body has its own tokenizer."""
+    if saved is None:
+        return set()
+    if settings.translator.joint(warm=True):
+        return {"source", "target"}
+    return {"reader": {"source"}, "writer": {"target"}, "both": {"source", "target"}}[settings.translator.carries]
+
+
 def _trained(
     texts: Iterator[str], own: Path, settings: Settings, workers: Workers, say: Callable[[str], None]
 ) -> Tokenizer:
-    if workers.first and not own.exists():
+    """One that a run left behind before it had its run file may be of other texts or of another size."""
+    if workers.first and not (own.exists() and (own.parent / RUN_FILE).is_file()):
         size = settings.model.vocabulary
         say(f"Training a tokenizer of at most {size:,} pieces on the training pairs.")
-        train_tokenizer(texts, size).save(own)
+        train_tokenizer(texts, size).save(own, overwrite=True)
     workers.wait()
     return Tokenizer.load(own)
 

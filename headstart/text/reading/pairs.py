@@ -43,8 +43,10 @@ def _table_pairs(source: Source, reading: Reading, advance: Advance) -> Iterator
 
 
 def _has_header(source: Source, reading: Reading) -> bool:
+    """Whoever names columns means a header, be it the wrong one; and one usual name is enough to look for the other."""
     _, cells = next(read_cells(source, reading), (1, []))
-    return {column.name for column in pair_columns(reading)} <= {cell.strip() for cell in cells}
+    wanted = {column.name for column in pair_columns(reading)}
+    return wanted != {column.name for column in pair_columns(USUAL)} or bool(wanted & {cell.strip() for cell in cells})
 
 
 def _headless_pairs(source: Source, reading: Reading, advance: Advance) -> Iterator[Pair]:
