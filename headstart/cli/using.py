@@ -50,7 +50,7 @@ def predict(
 
 @app.command()
 def evaluate(
-    run: Run,
+    run: Annotated[Path, typer.Argument(help="A fine-tuned run, or a translator.")],
     file: Annotated[str, typer.Argument(help="Labelled rows: a table, or TEXTS:LABELS. Pairs: SOURCE:TARGET.")],
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
@@ -73,6 +73,7 @@ def evaluate(
     Try: headstart evaluate runs/mt test.en:test.de --against runs/other
     """
     from headstart.checkpoint import find, read_card
+    from headstart.errors import ConfigError
     from headstart.recipes.evaluate import evaluate_file
     from headstart.text.records import Reading
 
@@ -97,6 +98,8 @@ def evaluate(
             as_json=as_json,
         )
         return
+    if against is not None:
+        raise ConfigError(f"--against puts two translators beside each other, and {run} is a classifier; leave it out")
     found = evaluate_file(run, file, reading, int8=int8, device=device)
     if as_json:
         say_json(asdict(found))

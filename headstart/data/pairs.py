@@ -51,8 +51,8 @@ Recut = Callable[[np.ndarray, int, int], tuple[Sequence[Ids], Sequence[Ids]]]  #
 class TranslationPairs:
     """Pairs under a token budget; those that do not fit are left out and counted.
 
-    `recut` gives the ids of a batch anew where words are to be seen in other pieces each time; the budget is that of
-    the usual ones.
+    `recut` gives the ids of a batch anew where words are to be seen in other pieces each time; such a text may be up to
+    `room` times as long as usual, and the budget is kept for that.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class TranslationPairs:
         shuffle: bool = True,
         seed: int = 0,
         recut: Recut | None = None,
+        room: float = 1.0,
     ):
         assert len(sources) == len(targets), "a translation for each text"
         self.sources, self.targets, self.tokenizer, self.recut = sources, targets, tokenizer, recut
@@ -79,7 +80,7 @@ class TranslationPairs:
             raise DataError(f"no pair of texts is left to learn from: {self._left_out(fitting)}")
         self.note = self._left_out(fitting) if len(self.rows) < len(sources) else ""
         self.lengths = sizes[self.rows] + 1
-        self.buckets = Buckets(self.lengths, bucketing, shuffle=shuffle, seed=seed)
+        self.buckets = Buckets(np.floor(self.lengths * room).astype(int), bucketing, shuffle=shuffle, seed=seed)
 
     @property
     def growth(self) -> float:

@@ -261,6 +261,9 @@ def _plan(
 
 def _batches(scene: Scene, seed: int) -> TranslationPairs:
     options, longest = scene.settings.translator, _longest(scene)
+    anew, room = None, 1.0
+    if options.piece_dropout:
+        anew, room = recut(scene.train, scene.tongues, options.piece_dropout, longest, seed)
     return TranslationPairs(
         scene.train.sources,
         scene.train.targets,
@@ -268,9 +271,8 @@ def _batches(scene: Scene, seed: int) -> TranslationPairs:
         fitting=Fitting(longest=longest, largest_ratio=options.largest_ratio),
         bucketing=Bucketing(rows=options.rows, budget=options.tokens, pool=POOL),
         seed=seed,
-        recut=recut(scene.train, scene.tongues, options.piece_dropout, longest, seed)
-        if options.piece_dropout
-        else None,
+        recut=anew,
+        room=room,
     )
 
 

@@ -197,7 +197,9 @@ def test_a_long_target_that_was_learnt_can_be_written(tmp_path: Path) -> None:
 
 def test_words_in_other_pieces_each_time(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
     options = ("translator.piece_dropout=0.3",)
-    go(tmp_path / "once", pairs, *options)
+    seen: list[object] = []
+    go(tmp_path / "once", pairs, *options, watch=seen.append)
+    assert 200 < max(event.tokens for event in seen if isinstance(event, Step)) <= 256  # the budget is kept
     with pytest.raises(Interrupted):
         go(tmp_path / "run", pairs, *options, watch=_interrupting(17))
     go(tmp_path / "run", pairs, *options, resume=True)
