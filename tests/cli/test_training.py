@@ -1,4 +1,4 @@
-"""What the training commands are asked for reaches the recipe, or is refused with what to type."""
+"""What the commands about models are asked for reaches the recipe, or is refused with what to type."""
 
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,12 @@ def test_words_are_not_hidden_from_a_causal_model(tmp_path: Path) -> None:
     assert "hides no words" in refusal(*words, "--objective", "causal")
     assert "goes on as it was pretrained, or leave it out" in refusal(*words, "--from", str(tmp_path / "lm"))
     assert not (tmp_path / "run").exists()
+
+
+def test_a_classifier_is_not_put_beside_a_translator(tmp_path: Path) -> None:
+    card = Card(task="classify", shape=small(vocabulary=tokenizer().size), labels=("no", "yes"))
+    save(tmp_path / "clf" / "best", card.build(), card, tokenizer())
+    assert "leave it out" in refusal("evaluate", str(tmp_path / "clf"), "rows.csv", "--against", str(tmp_path / "mt"))
 
 
 def test_finetune_asks_where_a_text_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
