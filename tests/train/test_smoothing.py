@@ -28,3 +28,14 @@ def test_a_batch_without_targets_costs_nothing() -> None:
     loss = smoothed_loss(x, weight, None, torch.full((3,), -100), 0.1)
     assert loss.item() == 0.0
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, (x, weight)))
+
+
+def test_gradients_are_the_same_bits_each_time() -> None:
+    """Many positions share a target: threads must not add their gradients in whatever order they come."""
+    torch.manual_seed(0)
+    x, targets = torch.randn(4_000, 64), torch.randint(0, 20, (4_000,))
+    weight, bias = torch.randn(300, 64, requires_grad=True), torch.randn(300, requires_grad=True)
+    found = [torch.autograd.grad(smoothed_loss(x, weight, bias, targets, 0.1), (weight, bias)) for _ in range(8)]
+    for again in found[1:]:
+        assert torch.equal(again[0], found[0][0])
+        assert torch.equal(again[1], found[0][1])
