@@ -44,6 +44,7 @@ class Card:
     source_tokenizer: str = ""  # of a translator that reads with another one than it writes with
     source_vocabulary: int = 0  # of a translator whose reader has a table of its own
     growth: float = 2.0  # a translation has at most so many times the tokens of its source, and ten more
+    penalty: float = 0.6  # with which a translator's hypotheses are ranked, chosen on validation
     longest: int = 0  # tokens of a source, its <eos> counted, that a translator learnt from at most; 0: the context
     step: int = 0
     scores: dict[str, float] = field(default_factory=dict)
@@ -59,6 +60,8 @@ class Card:
             raise ValueError(f"source_vocabulary is {self.source_vocabulary}")
         if self.longest < 0:
             raise ValueError(f"longest is {self.longest}")
+        if not 0 <= self.penalty < math.inf:
+            raise ValueError(f"penalty is {self.penalty}")
         if not 0 < self.growth < math.inf:
             raise ValueError(f"growth is {self.growth}")
         if not 0 < self.temperature < math.inf:

@@ -75,7 +75,13 @@ def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
 
 def to_table(settings: Any) -> Table:
     """The opposite of `build`: plain values that tomli_w writes and `build` reads back unchanged."""
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(settings).items()}
+    return {name: _plain(value) for name, value in asdict(settings).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -7,7 +7,6 @@ from headstart.cli.show import say, say_json, table
 
 if TYPE_CHECKING:
     from headstart.evaluate.translation import TranslationScores
-    from headstart.generate.beam import Search
     from headstart.recipes.evaluate_pairs import TranslatorEvaluation
     from headstart.text.records import Reading
 
@@ -17,7 +16,8 @@ def evaluate_translator(
     file: str,
     *,
     reading: "Reading",
-    how: "Search",
+    beam: int,
+    penalty: float | None,
     tokenize: str,
     lowercase: bool,
     against: Path | None,
@@ -31,12 +31,15 @@ def evaluate_translator(
     from headstart.recipes.evaluate_pairs import evaluate_pairs
 
     measures = Measures(tokenize=tokenize, lowercase=lowercase)
-    found = evaluate_pairs(run, file, reading, how, measures=measures, against=against, device=device)
+    found = evaluate_pairs(
+        run, file, reading, beam=beam, penalty=penalty, measures=measures, against=against, device=device
+    )
     if as_json:
         say_json(asdict(found))
         return
     _tell_scores(found.scores)
     speed = found.scores.sentences / max(found.seconds, 1e-9)
+    how = found.search
     say(f"Beam {how.beam}, length penalty {how.penalty:g}: {speed:,.0f} sentences a second.")
     if found.difference is not None and found.other is not None:
         _tell_difference(found, against)

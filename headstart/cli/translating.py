@@ -14,7 +14,6 @@ from headstart.cli.training_bar import TrainingBar
 from headstart.cli.training_options import Board, Device, Encoding, Minutes, Resume, Seed, Steps, as_overrides
 
 if TYPE_CHECKING:
-    from headstart.generate.beam import Search
     from headstart.recipes.translate import Translated
     from headstart.recipes.translator import TrainedTranslator
     from headstart.text.records import Reading
@@ -27,7 +26,13 @@ SourceColumn = Annotated[
 TargetColumn = Annotated[
     str | None, typer.Option(help="Of pairs in a table: the column of its translation.", show_default="target")
 ]
-Penalty = Annotated[float, typer.Option(help="Of short translations: 0 ranks by probability alone.")]
+Penalty = Annotated[
+    float | None,
+    typer.Option(
+        help="Of short translations: 0 ranks by probability alone, 2 favours long ones.",
+        show_default="as chosen on validation",
+    ),
+]
 
 
 @app.command()
@@ -131,6 +136,9 @@ def tell_training(done: "TrainedTranslator") -> None:
             f"{name} of {found.mean:.4g}, the best single one {found.single:.4g}: "
             f"{'the mean' if found.kept else 'the single one'} is kept."
         )
+    if done.ranked.bleu:
+        tried = ", ".join(f"{penalty:g}: {bleu:.2f}" for penalty, bleu in done.ranked.bleu.items())
+        say(f"BLEU by length penalty ({tried}): {done.ranked.kept:g} is kept.")
     if done.warning:
         say(f"Note: {done.warning}")
 
@@ -140,7 +148,7 @@ def translate(
     run: Annotated[Path, typer.Argument(help="A run of `headstart translator`.")],
     file: Annotated[str, typer.Argument(help="A sentence a line, or a table; - for standard input.")] = "-",
     beam: Beam = 4,
-    penalty: Penalty = 0.6,
+    penalty: Penalty = None,
     best: Annotated[int, typer.Option(help="So many translations of each line, with their scores.")] = 1,
     long: Annotated[
         Literal["split", "refuse"], typer.Option(help="A line that is too long is translated in parts, or refused.")
@@ -160,20 +168,12 @@ def translate(
     from headstart.text.records import Reading
 
     reading = Reading(text_column=text_column, encoding=encoding)
-    how = search_of(beam, penalty)
-    interpreter = load_interpreter(run, how, best=best, long=long, device=device)
+    interpreter = load_interpreter(run, beam=beam, penalty=penalty, best=best, long=long, device=device)
     name = "stdin line" if file == "-" else f"{file} line"
     for found in translate_blocks(interpreter, _blocks(file, reading), name):
         if found.parts > 1:
             note(f"Line {found.line:,} is longer than {interpreter.room:,} tokens: translated in {found.parts} parts.")
         _show(found, best, as_json)
-
-
-def search_of(beam: int, penalty: float) -> "Search":
-    from headstart.config import build
-    from headstart.generate.beam import Search
-
-    return build(Search, {"beam": beam, "penalty": penalty}, "search")
 
 
 def _blocks(file: str, reading: "Reading") -> Iterator[Sequence[str]]:

@@ -11,7 +11,7 @@ from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn
 from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
 from headstart.cli.training_options import Device
-from headstart.cli.translating import Beam, Penalty, search_of
+from headstart.cli.translating import Beam, Penalty
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
 
@@ -58,7 +58,7 @@ def evaluate(
     target_column: TargetColumn = "target",
     encoding: Encoding = "utf-8",
     beam: Beam = 4,
-    penalty: Penalty = 0.6,
+    penalty: Penalty = None,
     tokenize: Annotated[
         Literal["13a", "intl", "char", "zh", "none"], typer.Option(help="How sacreBLEU cuts translations into words.")
     ] = "13a",
@@ -85,12 +85,12 @@ def evaluate(
         encoding=encoding,
     )
     if read_card(find(run)).task == "translate":
-        how = search_of(beam, penalty)
         evaluate_translator(
             run,
             file,
             reading=reading,
-            how=how,
+            beam=beam,
+            penalty=penalty,
             tokenize=tokenize,
             lowercase=lowercase,
             against=against,

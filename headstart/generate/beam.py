@@ -17,6 +17,7 @@ from headstart.generate.past import empty_pasts
 from headstart.model.masks import real_positions
 from headstart.model.models import Translator
 from headstart.text.pieces.specials import EOS, PAD, SOS
+from headstart.train.settings import MOST_PENALTY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,8 @@ class Search:
     def __post_init__(self) -> None:
         if self.beam < 1:
             raise ValueError(f"--beam {self.beam}: give 1 (greedy) or more, such as 4")
-        if not 0 <= self.penalty <= 10:
-            raise ValueError(f"--penalty {self.penalty}: give 0 (none) to 10, such as 0.6")
+        if not 0 <= self.penalty <= MOST_PENALTY:
+            raise ValueError(f"--penalty {self.penalty}: give 0 (none) to {MOST_PENALTY}, such as 0.6")
         if not 0 < self.growth <= MOST_GROWTH:
             raise ValueError(f"growth is {self.growth}, but it must lie above 0 and up to {MOST_GROWTH:g}")
 

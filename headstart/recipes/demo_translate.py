@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from headstart.evaluate.translation import exact_matches
-from headstart.generate.beam import Search
 from headstart.recipes.bill import draw_up
 from headstart.recipes.check_pairs import check_pairs
 from headstart.recipes.compare import Progress
@@ -34,6 +33,7 @@ SHAPE = [
     "translator.bleu_sentences=100",
     "translator.choice=held_out_loss",
     "translator.average=1",
+    "translator.penalties=[0.6]",
 ]
 Tell = Callable[[str, Any], None]
 Show = Callable[[str], AbstractContextManager[Progress]]
@@ -88,7 +88,7 @@ def demo_translate(
         )
     tell("translator", done)
     pairs = read_all(str(data.test), settings.reading)
-    interpreter = load_interpreter(out / "translator", Search())
+    interpreter = load_interpreter(out / "translator")
     written = [
         found.text for found in translate_blocks(interpreter, in_blocks(pair.source_text for pair in pairs), "pair")
     ]

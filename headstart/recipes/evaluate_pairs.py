@@ -32,27 +32,28 @@ def evaluate_pairs(
     run: Path,
     spec: str,
     reading: Reading,
-    how: Search,
     *,
+    beam: int = 4,
+    penalty: float | None = None,
     measures: Measures,
     against: Path | None = None,
     device: str = "auto",
 ) -> TranslatorEvaluation:
     pairs = read_all(spec, reading)
     sources, references = [pair.source_text for pair in pairs], [pair.target_text for pair in pairs]
-    interpreter = load_interpreter(run, how, device=device)
-    rival = load_interpreter(against, how, device=device) if against is not None else None
+    interpreter = load_interpreter(run, beam=beam, penalty=penalty, device=device)
+    rival = load_interpreter(against, beam=beam, penalty=penalty, device=device) if against is not None else None
     started = time.perf_counter()
     written = _translate(interpreter, sources)
     seconds = time.perf_counter() - started
     scores = score_translations(sources, written, references, measures)
     if rival is None:
-        return TranslatorEvaluation(scores, seconds, how)
+        return TranslatorEvaluation(scores, seconds, interpreter.how)
     others = _translate(rival, sources)
     return TranslatorEvaluation(
         scores,
         seconds,
-        how,
+        interpreter.how,
         score_translations(sources, others, references, measures),
         compare_translations(others, written, references, measures),
     )

@@ -1,12 +1,13 @@
 """Lines in, translations out, in the order in which they came."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from headstart.checkpoint import Saved, load
+from headstart.config import build
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.beam import Hypothesis, Search, search_all
 from headstart.generate.choose import never_written
@@ -46,18 +47,22 @@ class Translated:
 
 
 class Interpreter:
-    """A saved translator, ready to translate line after line."""
+    """A saved translator, ready to translate line after line; without a `penalty` with its own."""
 
-    def __init__(self, saved: Saved, how: Search, *, best: int = 1, long: Long = "split"):
+    def __init__(
+        self, saved: Saved, *, beam: int = 4, penalty: float | None = None, best: int = 1, long: Long = "split"
+    ):
         if not isinstance(saved.model, Translator):
             raise CheckpointError(
                 f"{saved.folder}: holds a {saved.card.task} model, which does not translate. "
                 "Make a translator: headstart translator SOURCE:TARGET --valid SOURCE:TARGET --out runs/mt"
             )
-        if not 1 <= best <= how.beam:
-            raise ConfigError(f"--best {best}: a beam of {how.beam} finds 1 to {how.beam}; raise --beam for more")
+        card, usual = saved.card, Search()
+        wish = {"beam": beam, "penalty": card.penalty if penalty is None else penalty}
+        self.how = build(Search, wish | {"growth": max(usual.growth, card.growth)}, "search")
+        if not 1 <= best <= beam:
+            raise ConfigError(f"--best {best}: a beam of {beam} finds 1 to {beam}; raise --beam for more")
         self.model, self.best, self.long = saved.model, best, long
-        self.how = replace(how, growth=max(how.growth, saved.card.growth))
         self.source, self.target = saved.source_tokenizer, saved.tokenizer
         self.room = (saved.card.longest or saved.card.shape.context) - 1  # tokens of a source beside its <eos>
         self.never = never_written(self.target, saved.card.shape.vocabulary)
@@ -111,9 +116,15 @@ def one_line(tokenizer: Tokenizer, found: Hypothesis) -> str:
 
 
 def load_interpreter(
-    run: Path, how: Search, *, best: int = 1, long: Long = "split", device: str = "auto"
+    run: Path,
+    *,
+    beam: int = 4,
+    penalty: float | None = None,
+    best: int = 1,
+    long: Long = "split",
+    device: str = "auto",
 ) -> Interpreter:
-    return Interpreter(load(run, choose_device(device)), how, best=best, long=long)
+    return Interpreter(load(run, choose_device(device)), beam=beam, penalty=penalty, best=best, long=long)
 
 
 def translate_blocks(interpreter: Interpreter, blocks: Iterable[Sequence[str]], name: str) -> Iterator[Translated]:

@@ -22,6 +22,7 @@ from headstart.recipes.running.stopping import StopRule, plan_steps
 from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
 from headstart.recipes.translating.averaging import Averaged, choose, point_steps
+from headstart.recipes.translating.brevity import Ranked, choose_penalty
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
 from headstart.recipes.translating.recut import recut
 from headstart.recipes.translating.scene import Scene, build_model, check_body
@@ -53,6 +54,7 @@ class TrainedTranslator:
     scores: Scores
     beam: int
     averaged: Averaged | None
+    ranked: Ranked
     ledger: Ledger
     notes: tuple[str, ...]  # on the pairs; told before the training
     warning: str = ""
@@ -198,6 +200,7 @@ def _train(
     memory = run(job, resume=resume)
     how = Search()
     scores, averaged = choose(scene, points, memory, how)
+    scores, ranked = choose_penalty(scene, scores, how)
     return TrainedTranslator(
         folder=out,
         steps=memory.step,
@@ -206,6 +209,7 @@ def _train(
         scores=scores,
         beam=how.beam,
         averaged=averaged,
+        ranked=ranked,
         ledger=scene.ledger,
         notes=notes,
         warning=dead.judge(memory.step, scores["held_out_loss"]),

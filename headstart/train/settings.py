@@ -11,6 +11,7 @@ from headstart.train.optimiser import Decay
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
 MOST_DRAWN = 1_024
 FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 150  # of a fine-tuning that is told no number of epochs
+MOST_PENALTY = 10  # of a translation's length
 FEWEST_STEPS_WITH_GUESSES = 1_000  # of one that learns from guessed labels too; one epoch, where that is enough
 
 
@@ -116,6 +117,7 @@ class Translating:
 
     A tokenizer that is trained has at most `model.vocabulary` pieces. `average` models are averaged when the training
     is over, some of its last fifth or those of the best evaluations; the mean is kept if it does better on validation.
+    Of the length `penalties` the one that does best there is kept too; one alone is taken as it is.
     """
 
     vocabularies: Literal["auto", "joint", "separate"] = "auto"  # auto: joint, but where a body knows one language
@@ -129,6 +131,7 @@ class Translating:
     average: int = 5
     average_of: Literal["last", "best"] = "last"
     choice: Literal["bleu", "held_out_loss"] = "bleu"
+    penalties: tuple[float, ...] = (0.2, 0.6, 1.0, 1.4, 1.8, 2.2)  # the higher, the longer translations become
     bleu_sentences: int = 500  # of the validation, translated greedily at each evaluation
     tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"  # how that BLEU cuts words; char where no spaces do
     carries: Literal["reader", "writer", "both"] = "reader"  # what a pretrained body becomes
@@ -144,6 +147,8 @@ class Translating:
             raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
         if self.longest < 2 or self.largest_ratio < 1:
             raise ValueError("longest must be at least 2 and largest_ratio at least 1")
+        if not self.penalties or not all(0 <= penalty <= MOST_PENALTY for penalty in self.penalties):
+            raise ValueError(f"penalties is {list(self.penalties)}: give one or more, each from 0 to {MOST_PENALTY}")
 
     def joint(self, *, warm: bool) -> bool:
         """One tokenizer for both sides? Not where a `warm` body, which read one language, becomes one half."""

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from headstart.checkpoint import load
 from headstart.cli import app
 from headstart.errors import CheckpointError, ConfigError, DataError
-from headstart.generate.beam import Search
 from headstart.generate.parting import part
 from headstart.recipes.drawing.alignment import align
 from headstart.recipes.running.stopping import StopRule
@@ -36,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def interpreter(folder: Path) -> Interpreter:
-    return Interpreter(load(folder / "run"), Search(beam=2))
+    return Interpreter(load(folder / "run"), beam=2)
 
 
 def test_order_and_empty_lines_are_kept(interpreter: Interpreter) -> None:
@@ -57,7 +56,7 @@ def test_a_long_line_is_split_or_refused_with_its_number(folder: Path, interpret
     parts = part(lines[1], lambda text: len(interpreter.source.encode(text)) <= interpreter.room)
     assert long.parts == len(parts) > 1
     assert long.text == " ".join(found.text for found in interpreter.translate(parts)).strip()
-    strict = Interpreter(load(folder / "run"), Search(beam=1), long="refuse")
+    strict = Interpreter(load(folder / "run"), beam=1, long="refuse")
     with pytest.raises(DataError, match=r"text line 2: .* tokens, but this translator reads at most 15"):
         strict.translate(lines, name="text line")
 
@@ -87,11 +86,11 @@ def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
 
 
 def test_several_translations_come_with_their_scores(folder: Path) -> None:
-    found = Interpreter(load(folder / "run"), Search(beam=4), best=3).translate(["the old cat"])[0].found
+    found = Interpreter(load(folder / "run"), beam=4, best=3).translate(["the old cat"])[0].found
     assert len(found) == 3
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     with pytest.raises(ConfigError, match="--best 5"):
-        Interpreter(load(folder / "run"), Search(beam=4), best=5)
+        Interpreter(load(folder / "run"), beam=4, best=5)
 
 
 def test_another_kind_of_model_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +102,7 @@ def test_another_kind_of_model_is_named(folder: Path, monkeypatch: pytest.Monkey
     assert isinstance(other, LanguageModel)
     object.__setattr__(saved, "model", other)
     with pytest.raises(CheckpointError, match="does not translate"):
-        Interpreter(saved, Search())
+        Interpreter(saved)
 
 
 def test_a_pipe_is_answered_before_it_ends(folder: Path) -> None:

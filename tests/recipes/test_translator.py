@@ -192,7 +192,7 @@ def test_a_long_target_that_was_learnt_can_be_written(tmp_path: Path) -> None:
     go(tmp_path / "run", (str(table), str(table)), *options, steps=10)
     saved = load(tmp_path / "run")
     source, target = saved.tokenizer.encode("a b c d e"), saved.tokenizer.encode("no " * 60)
-    assert Interpreter(saved, Search()).how.longest(len(source) + 1) >= len(target) + 1 > Search().longest(len(source))
+    assert Interpreter(saved).how.longest(len(source) + 1) >= len(target) + 1 > Search().longest(len(source))
 
 
 def test_words_in_other_pieces_each_time(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_a_target_that_is_far_longer_than_its_source(tmp_path: Path) -> None:
     go(tmp_path / "run", (str(table), str(table)), *options, steps=2)
     saved = load(tmp_path / "run")
     assert saved.card.growth == 100
-    assert Interpreter(saved, Search()).room == 1999
+    assert Interpreter(saved).room == 1999
 
 
 def test_a_tokenizer_left_by_a_run_that_never_began_is_made_anew(
