@@ -137,7 +137,7 @@ def _train(
     scene = replace(scene, card=card)
     validation = scene.validation(options.bleu_sentences)
     notes = _told(scene, texts, validation, say)
-    course, objective = Course(texts), NextWord(model, options.smoothing)
+    course, objective = Course(texts), NextWord(model, options.smoothing, options.agreement)
     precision = resolve_precision(train.precision, workers.device, scene.card.shape.width)
     steps, every = _plan(scene, objective, course, validation, stop, seed, resume, precision, say)
     points = Points(out / "points", options.average, options.average_of)

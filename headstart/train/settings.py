@@ -123,6 +123,7 @@ class Translating:
     vocabularies: Literal["auto", "joint", "separate"] = "auto"  # auto: joint, but where a body knows one language
     shared: bool = True  # one table for both sides, where they have one vocabulary
     smoothing: float = 0.1
+    agreement: float = 0.0  # how much two passes under different dropout are to agree; costs a second pass; try 1.25
     tokens: int = 4_096  # of a batch: source and target, padding included
     rows: int = 512  # pairs in a batch, at most
     longest: int = 256  # tokens of either side; longer pairs are left out
@@ -141,6 +142,8 @@ class Translating:
         for name in ("smoothing", "piece_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but it must lie in [0, 1)")
+        if not 0 <= self.agreement < math.inf:
+            raise ValueError(f"agreement is {self.agreement}, but it must be 0 (none) or more, such as 1.25")
         if not 0 <= self.carried_rate <= 1:
             raise ValueError(f"carried_rate is {self.carried_rate}, but it must lie in [0, 1]")
         if min(self.tokens, self.rows, self.average, self.bleu_sentences) < 1:

@@ -22,9 +22,13 @@ def smoothed_loss(x: Tensor, weight: Tensor, bias: Tensor | None, targets: Tenso
     if not share:
         return exact
     with torch.autocast(x.device.type, enabled=False):
-        x, weight = x.float(), weight.float()
-        # F.embedding, for the gradient of `weight[targets]` is summed by threads in whatever order they come
-        spread = (x * F.embedding(targets, weight)).sum() - x.sum(0) @ weight.mean(0)
-        if bias is not None:
-            spread = spread + (F.embedding(targets, bias.float()[:, None])[:, 0] - bias.float().mean()).sum()
-    return exact + share * spread
+        return exact + share * spread(x.float(), weight.float(), bias, targets)
+
+
+def spread(x: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+    """Σ (s(t) − mean s) of vectors (N, D)."""
+    # F.embedding, for the gradient of `weight[targets]` is summed by threads in whatever order they come
+    found = (x * F.embedding(targets, weight)).sum() - x.sum(0) @ weight.mean(0)
+    if bias is None:
+        return found
+    return found + (F.embedding(targets, bias.float()[:, None])[:, 0] - bias.float().mean()).sum()

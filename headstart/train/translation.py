@@ -6,21 +6,30 @@ from torch import Tensor, nn
 
 from headstart.model.masks import real_positions
 from headstart.model.models import Translator
+from headstart.train.agreement import agreeing_loss
 from headstart.train.smoothing import smoothed_loss
 
 
 class NextWord(nn.Module):
-    """The summed loss of a batch of pairs; `smoothing` counts while learning, never while measuring."""
+    """The summed loss of a batch of pairs; `smoothing` and `agreement` count while learning, never while measuring."""
 
-    def __init__(self, model: Translator, smoothing: float = 0.0):
+    def __init__(self, model: Translator, smoothing: float = 0.0, agreement: float = 0.0):
         super().__init__()
-        self.model, self.smoothing = model, smoothing
+        self.model, self.smoothing, self.agreement = model, smoothing, agreement
 
     def forward(self, batch: Any) -> Tensor:
-        real = real_positions(batch.source_lengths, batch.source.size(1))  # (B, S)
-        model = self.model
-        memory = model.reader(batch.source, real=real)  # (B, S, D)
-        x = model.writer(batch.given, memory=memory, memory_real=real)  # (B, T, D)
+        head, targets = self.model.head, batch.targets.flatten()
+        if self.training and self.agreement:
+            x = self.vectors(batch, times=2).unflatten(0, (2, -1)).flatten(1, 2)  # (2, B T, D)
+            return agreeing_loss(x, head.weight, head.bias, targets, self.smoothing, self.agreement)
         share = self.smoothing if self.training else 0.0
-        head = model.head
-        return smoothed_loss(head.refine(x).flatten(0, 1), head.weight, head.bias, batch.targets.flatten(), share)
+        return smoothed_loss(self.vectors(batch).flatten(0, 1), head.weight, head.bias, targets, share)
+
+    def vectors(self, batch: Any, times: int = 1) -> Tensor:
+        """What the head reads, of each row so many times, with a dropout of its own each time. -> (times · B, T, D)"""
+        source, given, lengths = (
+            part.repeat(times, *[1] * (part.dim() - 1)) for part in (batch.source, batch.given, batch.source_lengths)
+        )
+        real = real_positions(lengths, source.size(1))  # (B, S)
+        memory = self.model.reader(source, real=real)  # (B, S, D)
+        return self.model.head.refine(self.model.writer(given, memory=memory, memory_real=real))

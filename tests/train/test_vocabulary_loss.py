@@ -79,3 +79,17 @@ def test_no_gradients_are_computed_where_nobody_learns(monkeypatch: pytest.Monke
     monkeypatch.setattr(torch.Tensor, "addmm_", refuse)
     with torch.no_grad():
         assert vocabulary_loss(x, weight, bias, targets).item() == learnt
+
+
+def test_in_half_precision_only_the_gradients_are_rounded() -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(40, 16, requires_grad=True), torch.randn(300, 16, requires_grad=True)
+    targets = torch.randint(300, (40,))
+    whole = vocabulary_loss(x, weight, None, targets)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = vocabulary_loss(x, weight, None, targets)
+    assert half.item() == whole.item()
+    for rounded, exact in zip(torch.autograd.grad(half, (x, weight)), torch.autograd.grad(whole, (x, weight))):
+        assert rounded.dtype == torch.float32
+        assert not torch.equal(rounded, exact)
+        torch.testing.assert_close(rounded, exact, rtol=2e-2, atol=2e-2)
