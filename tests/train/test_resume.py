@@ -13,7 +13,7 @@ import pytest
 from torch import Tensor
 from train.small_corpus import small_corpus, small_settings
 
-from headstart.checkpoint import save
+from headstart.checkpoint import load, save
 from headstart.errors import CheckpointError, ConfigError, RunError
 from headstart.recipes.pretrain import Pretrained, pretrain
 from headstart.recipes.pretraining.objectives import Name
@@ -69,6 +69,13 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException) 
 def test_the_same_run_twice_gives_the_same_bytes(whole: Path, corpus: str, tmp_path: Path) -> None:
     go(tmp_path / "run", corpus)
     assert weights(tmp_path / "run") == weights(whole)
+
+
+def test_a_tokenizer_left_by_a_run_that_never_began_is_made_anew(whole: Path, corpus: str, tmp_path: Path) -> None:
+    for left in ("tokenizer", "tokens"):
+        shutil.copytree(whole / left, tmp_path / "run" / left)
+    go(tmp_path / "run", corpus, "model.vocabulary=300", resume=True, steps=2)
+    assert load(tmp_path / "run").tokenizer.size == 300
 
 
 @pytest.mark.parametrize("places", [(1, 2), (10, 20), (13, 27), (39,)])

@@ -1,14 +1,15 @@
 """The ground that a pretraining stands on: a tokenizer, a shape that fits it, and the corpus as tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from headstart.checkpoint import Saved
+from headstart.checkpoint import TOKENIZER, Saved
 from headstart.errors import ConfigError
 from headstart.model.shape import Shape
 from headstart.recipes.pretraining.objectives import Objective
+from headstart.recipes.running.own_tokenizer import own_tokenizer
 from headstart.recipes.settings import Settings
 from headstart.text.reading.corpus import Corpus
 from headstart.text.store import Store, open_store
@@ -49,15 +50,14 @@ def prepare_tokenizer(
     if given is not None:
         found = Tokenizer.load(given)
         return found if objective.causal else found.with_bidirectional()
-    own = out / "tokenizer"
-    if workers.first and not own.exists():
-        from headstart.text.subwords import train_tokenizer
+    size = settings.model.vocabulary
+    return own_tokenizer(_told(corpus, size, say), out / TOKENIZER, size, workers)
 
-        say(f"Training a tokenizer of {settings.model.vocabulary:,} pieces on the corpus.")
-        texts = (document.text for document in corpus.documents())
-        train_tokenizer(texts, settings.model.vocabulary).save(own)
-    workers.wait()
-    return Tokenizer.load(own)
+
+def _told(corpus: Corpus, size: int, say: Say) -> Iterator[str]:
+    """The texts of a corpus; that they are read for a tokenizer is said when it begins."""
+    say(f"Training a tokenizer of {size:,} pieces on the corpus.")
+    yield from (document.text for document in corpus.documents())
 
 
 def fit_settings(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from headstart.checkpoint import SOURCE_TOKENIZER, TOKENIZER, Saved
 from headstart.errors import ConfigError
-from headstart.recipes.running.run_file import RUN_FILE
+from headstart.recipes.running.own_tokenizer import own_tokenizer
 from headstart.recipes.settings import Settings
 from headstart.text.records import Pair
-from headstart.text.subwords import check_vocabulary, train_tokenizer
+from headstart.text.subwords import check_vocabulary
 from headstart.text.tokenizer import Tokenizer
 from headstart.train.device import Workers
 
@@ -53,8 +53,9 @@ def prepare_tongues(
     named = {"target": (given.tokenizer, TOKENIZER), "source": (given.source_tokenizer, SOURCE_TOKENIZER)}
     for place, (path, name) in named.items():
         if place not in sides and not (joint and place == "source"):
-            texts = _texts(pairs, "both" if joint else place)  # read only if a tokenizer is trained
-            sides[place] = Tokenizer.load(path) if path else _trained(texts, out / name, settings, workers, say)
+            size = settings.model.vocabulary
+            texts = _texts(pairs, "both" if joint else place, size, say)  # read only if a tokenizer is trained
+            sides[place] = Tokenizer.load(path) if path else own_tokenizer(texts, out / name, size, workers)
     return Tongues(sides.get("source", sides["target"]), sides["target"])
 
 
@@ -85,19 +86,8 @@ def _brought(settings: Settings, saved: Saved | None) -> set[str]:
     return {"reader": {"source"}, "writer": {"target"}, "both": {"source", "target"}}[settings.translator.carries]
 
 
-def _trained(
-    texts: Iterator[str], own: Path, settings: Settings, workers: Workers, say: Callable[[str], None]
-) -> Tokenizer:
-    """One that a run left behind before it had its run file may be of other texts or of another size."""
-    if workers.first and not (own.exists() and (own.parent / RUN_FILE).is_file()):
-        size = settings.model.vocabulary
-        say(f"Training a tokenizer of at most {size:,} pieces on the training pairs.")
-        train_tokenizer(texts, size).save(own, overwrite=True)
-    workers.wait()
-    return Tokenizer.load(own)
-
-
-def _texts(pairs: Sequence[Pair], side: str) -> Iterator[str]:
+def _texts(pairs: Sequence[Pair], side: str, size: int, say: Callable[[str], None]) -> Iterator[str]:
+    say(f"Training a tokenizer of at most {size:,} pieces on the training pairs.")
     for pair in pairs:
         if side in ("source", "both"):
             yield pair.source_text
