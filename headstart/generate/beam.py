@@ -1,7 +1,8 @@
 """Beam search: of all translations begun so far keep the likeliest few, until enough of them have ended.
 
-Greedy search is the beam of one. The sources of a batch are searched side by side; one that is done leaves the
-batch. The hypotheses of a source share its memory, and each row's past holds the keys and values that it has computed.
+Greedy search is the beam of one. The sources of a batch are searched side by side; those that are done leave the
+batch. The k hypotheses of a source are read as one text: each step adds a token of every hypothesis, and each token
+sees those alone that it came from. So what has been computed stays where it is, whichever hypotheses go on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,13 +83,13 @@ def search(
     assert not model.training, "a model in training mode drops parts of itself"
     wanted = wanted or how.beam
     hunt = _Hunt(model, sources, how, forbidden, cached, wanted)
-    while hunt.live:
+    while hunt.going:
         hunt.step()
     return [sorted(found, key=lambda one: -one.score)[:wanted] for found in hunt.found]
 
 
 class _Hunt:
-    """The searches of one batch: B sources that are not done yet, with k hypotheses each."""
+    """The searches of one batch: B sources, with k hypotheses each."""
 
     def __init__(
         self,
@@ -109,9 +110,11 @@ class _Hunt:
         self.pasts = empty_pasts(model.writer) if cached else None
         self.forbidden = torch.tensor(sorted({*forbidden} - {EOS}), dtype=torch.long, device=device)
         self.found: list[list[Hypothesis]] = [[] for _ in sources]
-        self.live = list(range(len(sources)))
+        self.numbers = list(range(len(sources)))  # of the sources that stand in the batch
+        self.going = set(self.numbers)  # those of them that are not done
         self.limits = torch.tensor([_longest(model, how, len(source)) for source in sources], device=device)  # (B,)
         self.ids = torch.full((len(sources), beam, 1), SOS, device=device)  # (B, k, 1 + written)
+        self.slots = torch.arange(beam, device=device).expand(len(sources), -1)[..., None]  # where each id was read
         self.sums = torch.full((len(sources), beam), -torch.inf, device=device)
         self.sums[:, 0] = 0.0  # all hypotheses begin alike: one of them is enough
 
@@ -123,9 +126,11 @@ class _Hunt:
         rest = best.masked_fill(ends, -torch.inf).topk(self.how.beam)  # (B, k)
         came, ids = came.gather(1, rest.indices), ids.gather(1, rest.indices)
         self.sums = rest.values
-        before = self.ids.gather(1, came[..., None].expand(-1, -1, self.ids.size(2)))
-        self.ids = torch.cat([before, ids[..., None]], dim=2)
-        self._go_on(came)
+        before = came[..., None].expand_as(self.ids)
+        self.ids = torch.cat([self.ids.gather(1, before), ids[..., None]], dim=2)
+        here = torch.arange(self.how.beam, device=came.device).expand_as(came)
+        self.slots = torch.cat([self.slots.gather(1, before), here[..., None]], dim=2)
+        self._go_on()
 
     def _continuations(self, most: int) -> tuple[Tensor, Tensor, Tensor]:
         """The likeliest continuations of each source: their log-probabilities, last ids and hypotheses before."""
@@ -140,27 +145,35 @@ class _Hunt:
             scores[over] = -torch.inf
             scores[:, EOS] = end
         values, ids = highest(scores, most)
-        sums = (values + self.sums.flatten()[:, None]).view(len(self.live), -1)  # (B, k · most)
+        sums = (values + self.sums.flatten()[:, None]).view(len(self.numbers), -1)  # (B, k · most)
         best = sums.topk(min(most, sums.size(1)), dim=1)
         return best.values, ids.view_as(sums).gather(1, best.indices), best.indices // ids.size(1)
 
     def _scores(self) -> Tensor:
         """What each hypothesis may be followed by; with a cache, only its last token is read. (B k, V)"""
-        ids = self.ids.flatten(0, 1)
+        context = {"memory": self.memory, "memory_real": self.real}
+        if self.pasts is None:
+            return self.model.head(self.model.writer(self.ids.flatten(0, 1), **context)[:, -1]).float()
+        rows, beam, written = self.slots.shape
+        kin = self.slots[..., None] == torch.arange(beam, device=self.slots.device)  # (B, k, written, k)
         x = self.model.writer(
-            ids[:, -1:] if self.pasts else ids, memory=self.memory, memory_real=self.real, pasts=self.pasts
+            self.ids[:, :, -1],
+            positions=torch.full((beam,), written - 1, device=self.ids.device),
+            seen=kin.view(rows, beam, -1),
+            pasts=self.pasts,
+            **context,
         )
-        return self.model.head(x[:, -1]).float()
+        return self.model.head(x.flatten(0, 1)).float()
 
     def _finish(self, sums: Tensor, came: Tensor, ends: Tensor) -> None:
         """Keep what has ended, but only where it stands among the k best."""
-        written = self.ids.size(2)  # with the <eos>, without the <sos>
-        ends = ends & (torch.arange(ends.size(1), device=ends.device) < self.how.beam)
-        ranks = self.how.rank(sums, written)
-        for row, place in ends.nonzero().tolist():
-            ids = tuple(self.ids[row, came[row, place], 1:].tolist())
-            found = Hypothesis(ids, ranks[row, place].item(), sums[row, place].item())
-            self.found[self.live[row]].append(found)
+        rows, places = ends[:, : self.how.beam].nonzero(as_tuple=True)
+        written = self.ids[rows, came[rows, places], 1:].tolist()
+        sums = sums[rows, places]
+        ranks = self.how.rank(sums, self.ids.size(2)).tolist()  # with the <eos>, without the <sos>
+        for row, ids, rank, log_probability in zip(rows.tolist(), written, ranks, sums.tolist()):
+            if (number := self.numbers[row]) in self.going:
+                self.found[number].append(Hypothesis(tuple(ids), rank, log_probability))
 
     def _may_gain(self, source: int, rank: float, hope: float) -> bool:
         """Whether the best hypothesis may become one of the translations wanted.
@@ -176,29 +189,23 @@ class _Hunt:
             return hope > last
         return rank > last or (self.how.beam > 1 and hope > max(ended, default=-torch.inf))
 
-    def _go_on(self, came: Tensor) -> None:
-        """Sources that are done leave; the others' pasts follow their hypotheses."""
+    def _go_on(self) -> None:
+        """Sources that are done leave, an eighth of the batch at a time: to move the others costs as much as a step."""
         ranks = self.how.rank(self.sums[:, 0], self.ids.size(2) - 1).tolist()
         hopes = self.how.rank(self.sums[:, 0], self.limits).tolist()
-        going = [row for row, known in enumerate(zip(self.live, ranks, hopes)) if self._may_gain(*known)]
-        fewer = len(going) < len(self.live)
-        rows = torch.tensor(going, dtype=torch.long, device=came.device)
-        if fewer:
-            came, self.ids, self.sums = came[rows], self.ids[rows], self.sums[rows]
-            self.live, self.limits, self.memory = (
-                [self.live[row] for row in going],
-                self.limits[rows],
-                self.memory[rows],
-            )
-            self.real = self.real[rows] if self.real is not None else None
-        if not going:
+        for known in zip(self.numbers, ranks, hopes):
+            if known[0] in self.going and not self._may_gain(*known):
+                self.going.remove(known[0])
+        if not self.going or len(self.numbers) - len(self.going) < len(self.numbers) / 8:
             return
-        beams = (rows[:, None] * self.how.beam + came).flatten()  # (B k,)
+        kept = [row for row, number in enumerate(self.numbers) if number in self.going]
+        rows = torch.tensor(kept, device=self.ids.device)
+        self.numbers = [self.numbers[row] for row in kept]
+        self.ids, self.slots, self.sums = self.ids[rows], self.slots[rows], self.sums[rows]
+        self.limits, self.memory = self.limits[rows], self.memory[rows]
+        self.real = self.real[rows] if self.real is not None else None
         for past in self.pasts or ():
-            if fewer or self.how.beam > 1:
-                past.select(beams)
-            if fewer:
-                past.select_memory(rows)
+            past.select(rows)
 
 
 def _longest(model: Translator, how: Search, source: int) -> int:

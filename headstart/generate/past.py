@@ -14,7 +14,6 @@ class GrowingPast(Past):
     def __init__(self) -> None:
         self.length, self.memory = 0, []
         self.room: Tensor | None = None  # (2, B, H, ≥ length, K): keys, then values
-        self.spare: Tensor | None = None  # where the next selection is put; what it leaves is the next spare
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         k, v = self.add(torch.stack([k, v]))
@@ -29,21 +28,8 @@ class GrowingPast(Past):
         return self.room.narrow(3, 0, self.length)
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows of the text, as beam search does."""
-        if self.room is None:
-            return
-        room, spare = self.room, self.spare
-        if room.requires_grad:  # somebody learns through it: nothing may be written over
-            self.room = room[:, rows]
-            return
-        if spare is None or spare.size(1) < len(rows) or spare.shape[2:] != room.shape[2:]:
-            spare = room.new_empty(2, len(rows), *room.shape[2:])
-        chosen = spare[:, : len(rows)]
-        torch.index_select(room.narrow(3, 0, self.length), 1, rows, out=chosen.narrow(3, 0, self.length))
-        self.room, self.spare = chosen, room
-
-    def select_memory(self, rows: Tensor) -> None:
-        """The same for rows of the memory, of which several texts may read one."""
+        """Keep, repeat or reorder texts."""
+        self.room = None if self.room is None else self.room[:, rows]
         self.memory = [part[rows] for part in self.memory]
 
 

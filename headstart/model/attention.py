@@ -94,7 +94,8 @@ class Attention(nn.Module):
         q = self.split(F.linear(x.reshape(len(sight.memory), -1, d), weight[:d], bias[:d]))  # (B / n, H, n T, K)
         memory = past.memory if past else []
         if not memory:
-            memory += map(self.split, F.linear(sight.memory, weight[d:], bias[d:]).chunk(2, dim=-1))
+            parts = F.linear(sight.memory, weight[d:], bias[d:]).chunk(2, dim=-1)
+            memory += [self.split(part).contiguous() if past else self.split(part) for part in parts]  # read often
         k, v = memory
         if sight.memory_angles:
             q, k = map(turned, (q, k), sight.memory_angles)

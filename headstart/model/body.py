@@ -35,6 +35,7 @@ class Body(nn.Module):
         *,
         real: Tensor | None = None,
         documents: Tensor | None = None,
+        seen: Tensor | None = None,
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         memory: Tensor | None = None,
@@ -45,12 +46,13 @@ class Body(nn.Module):
         """(B, T) -> (B, T, D), or (B, 1, D) if only the vector `at` one position (B,) of each text is asked for.
 
         `real` and `memory_real` (B, S) are False at padding; `documents` (B, T) numbers the texts packed
-        into one window; `positions` (B, T) go on from the end of `pasts` unless given.
+        into one window; `seen` (B, T, S) says which keys, past ones first, a token may look at, instead of all that;
+        `positions` (T) or (B, T) go on from the end of `pasts` unless given.
         """
         start = pasts[0].length if pasts else 0
         if positions is None:
             positions = torch.arange(start, start + ids.size(1), device=ids.device)
-        sight = self.sight(ids, start, real, documents)
+        sight = Sight(seen[:, None]) if seen is not None else self.sight(ids, start, real, documents)
         sight = sight._replace(memory=memory, memory_mask=None if memory_real is None else padding_mask(memory_real))
         if self.shape.positions == "rotary":
             sight = sight._replace(angles=angles(positions.float(), self.shape.width // self.shape.heads))

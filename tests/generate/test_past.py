@@ -18,7 +18,6 @@ def test_the_past_keeps_what_it_was_given_while_its_room_grows() -> None:
 def test_rows_may_be_repeated_and_left_out_even_before_there_are_any() -> None:
     past, rows = GrowingPast(), torch.tensor([2, 2])
     past.select(rows)
-    past.select_memory(rows)
     part = torch.randn(3, 2, 5, 4)
     past.extend(part, -part)
     past.select(rows)

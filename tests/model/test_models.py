@@ -67,7 +67,6 @@ def test_the_translators_cache_changes_nothing_and_can_be_reordered() -> None:
     model.writer(target[:, :5], memory=memory, pasts=pasts)
     for past in pasts:
         past.select(rows)
-        past.select_memory(rows)
     given_ = model.head(model.writer(target[rows][:, 5:], memory=memory[rows], pasts=pasts))
     torch.testing.assert_close(given_, model(source, target)[rows][:, 5:], atol=1e-5, rtol=1e-4)
 
