@@ -16,12 +16,14 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headstart.config import build as build_settings
+from headstart.data.pairs import MOST_GROWTH
 from headstart.errors import CheckpointError, ConfigError
 from headstart.model.bill import bill, total
 from headstart.model.body import Body
 from headstart.model.models import Classifier, LanguageModel, MaskedModel, Pooling, Task, Translator
 from headstart.model.shape import MOST, Shape
 from headstart.text.tokenizer import Tokenizer
+from headstart.train.settings import MOST_PENALTY
 from headstart.whole import find_whole, write_whole
 
 CARD, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER = "card.json", "model.safetensors", "tokenizer", "source_tokenizer"
@@ -60,9 +62,9 @@ class Card:
             raise ValueError(f"source_vocabulary is {self.source_vocabulary}")
         if self.longest < 0:
             raise ValueError(f"longest is {self.longest}")
-        if not 0 <= self.penalty < math.inf:
+        if not 0 <= self.penalty <= MOST_PENALTY:
             raise ValueError(f"penalty is {self.penalty}")
-        if not 0 < self.growth < math.inf:
+        if not 0 < self.growth <= MOST_GROWTH:
             raise ValueError(f"growth is {self.growth}")
         if not 0 < self.temperature < math.inf:
             raise ValueError(f"temperature is {self.temperature}")

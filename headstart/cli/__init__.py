@@ -25,12 +25,6 @@ def main() -> None:
     except HeadstartError as problem:
         complain(str(problem))
         sys.exit(2)
-    except KeyboardInterrupt:
-        complain("stopped")
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as problem:
         if problem.errno != errno.ENOSPC:
             raise

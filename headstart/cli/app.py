@@ -1,12 +1,39 @@
 """The Typer application and the options that several commands share."""
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from headstart.cli.show import complain
+
+
+class Commands(TyperGroup):
+    """Typer has endings of its own for these two, without a word for the first, and as a failure for the second."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            complain("stopped")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # the reader of our output went away, as `| head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+
+def given_options(ctx: typer.Context) -> set[str]:
+    """The options that the user typed, such as --beam."""
+    typed = {name for name in ctx.params if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"}
+    return {option.opts[0] for option in ctx.command.params if option.name in typed}
+
 
 app = typer.Typer(
     name="headstart",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

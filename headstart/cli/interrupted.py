@@ -19,3 +19,6 @@ def saved_on_interrupt(out: Path) -> Iterator[None]:
     except Interrupted as stopped:
         note(f"Stopped, {stopped}. Go on with the same command and --resume ({out}).")
         raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        note(f"Stopped. What was saved stands in {out}: go on with the same command and --resume.")
+        raise typer.Exit(130) from None

@@ -61,10 +61,12 @@ def _tell_scores(scores: "TranslationScores") -> None:
 def _tell_difference(found: "TranslatorEvaluation", against: Path | None) -> None:
     assert found.difference is not None
     assert found.other is not None
+    assert found.other_search is not None
     bleu = found.difference.bleu
     sure = "sure" if bleu.sure and found.difference.bleu_p < 0.05 else "not sure"
     say(
-        f"Beside {against}, with BLEU {found.other.bleu.value:.2f}: {bleu.value:+.2f} ({bleu.low:+.2f} to "
-        f"{bleu.high:+.2f}), p = {found.difference.bleu_p:.4f}; chrF {found.difference.chrf:+.2f}, "
-        f"p = {found.difference.chrf_p:.4f}: {sure}. Paired test {found.difference.signature}"
+        f"Beside {against}, with length penalty {found.other_search.penalty:g} and BLEU {found.other.bleu.value:.2f}: "
+        f"{bleu.value:+.2f} ({bleu.low:+.2f} to {bleu.high:+.2f}), p = {found.difference.bleu_p:.4f}; "
+        f"chrF {found.difference.chrf:+.2f}, p = {found.difference.chrf_p:.4f}: {sure}. "
+        f"Paired test {found.difference.signature}"
     )

@@ -126,11 +126,12 @@ def tell_training(done: "TrainedTranslator") -> None:
     """What a person wants to know of a training that is over."""
     say(
         f"{done.steps:,} steps, {done.tokens:,} tokens in {done.seconds / 60:.1f} minutes. Validation: "
-        f"BLEU {done.scores['bleu']:.2f} (beam {done.beam}), {done.scores['bits_per_byte']:.3f} bits per byte."
+        f"BLEU {done.scores['bleu']:.2f} (beam {done.beam}, length penalty {done.ranked.kept:g}), "
+        f"{done.scores['bits_per_byte']:.3f} bits per byte."
     )
     if done.averaged is not None:
         found = done.averaged
-        name = "BLEU" if found.figure == "bleu" else "loss"
+        name = "BLEU (length penalty 0.6)" if found.figure == "bleu" else "loss"
         say(
             f"The mean of {len(found.steps)} models (steps {found.steps[0]:,} to {found.steps[-1]:,}) has a "
             f"{name} of {found.mean:.4g}, the best single one {found.single:.4g}: "
@@ -138,7 +139,7 @@ def tell_training(done: "TrainedTranslator") -> None:
         )
     if done.ranked.bleu:
         tried = ", ".join(f"{penalty:g}: {bleu:.2f}" for penalty, bleu in done.ranked.bleu.items())
-        say(f"BLEU by length penalty ({tried}): {done.ranked.kept:g} is kept.")
+        say(f"BLEU of {done.ranked.sentences:,} sentences by length penalty ({tried}): {done.ranked.kept:g} is kept.")
     if done.warning:
         say(f"Note: {done.warning}")
 

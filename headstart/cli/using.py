@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from headstart.cli.app import Json, app
+from headstart.cli.app import Json, app, given_options
 from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn, TargetColumn, TextColumn
 from headstart.cli.scoring_translation import evaluate_translator
 from headstart.cli.show import say, say_json, say_json_line, table
@@ -50,6 +50,7 @@ def predict(
 
 @app.command()
 def evaluate(
+    ctx: typer.Context,
     run: Annotated[Path, typer.Argument(help="A fine-tuned run, or a translator.")],
     file: Annotated[str, typer.Argument(help="Labelled rows: a table, or TEXTS:LABELS. Pairs: SOURCE:TARGET.")],
     text_column: TextColumn = "text",
@@ -84,7 +85,12 @@ def evaluate(
         target_column=target_column,
         encoding=encoding,
     )
-    if read_card(find(run)).task == "translate":
+    translates = read_card(find(run)).task == "translate"
+    foreign = {"--int8"} if translates else {"--beam", "--penalty", "--tokenize", "--lowercase", "--against"}
+    if unfit := sorted(foreign & given_options(ctx)):
+        what, other = ("a translator", "classifiers") if translates else ("a classifier", "translators")
+        raise ConfigError(f"{', '.join(unfit)}: is for {other}, and {run} is {what}; leave it out")
+    if translates:
         evaluate_translator(
             run,
             file,
@@ -98,8 +104,6 @@ def evaluate(
             as_json=as_json,
         )
         return
-    if against is not None:
-        raise ConfigError(f"--against puts two translators beside each other, and {run} is a classifier; leave it out")
     found = evaluate_file(run, file, reading, int8=int8, device=device)
     if as_json:
         say_json(asdict(found))

@@ -77,7 +77,7 @@ class TranslationPairs:
         self.empty, self.long = int(empty.sum()), int((long & ~empty).sum())
         self.uneven = int((uneven & ~(empty | long)).sum())
         if not len(self.rows):
-            raise DataError(f"no pair of texts is left to learn from: {self._left_out(fitting)}")
+            raise DataError(f"no pair of texts is left: {self._left_out(fitting) or 'there was none'}")
         self.note = self._left_out(fitting) if len(self.rows) < len(sources) else ""
         self.lengths = sizes[self.rows] + 1
         self.buckets = Buckets(np.floor(self.lengths * room).astype(int), bucketing, shuffle=shuffle, seed=seed)
@@ -114,8 +114,12 @@ class TranslationPairs:
         return self.buckets.random_waste(rows)
 
     def _left_out(self, fitting: Fitting) -> str:
-        return (
-            f"of {len(self.sources):,} pairs, {self.empty:,} have an empty side, {self.long:,} are longer than "
-            f"{fitting.longest:,} tokens, and in {self.uneven:,} one side is more than {fitting.largest_ratio:g} times "
-            "as long as the other"
+        """Only what there is, for a validation has no bounds to speak of."""
+        reasons = {
+            "have an empty side": self.empty,
+            f"have more than {fitting.longest - 1:,} tokens on a side": self.long,
+            f"have a side more than {fitting.largest_ratio:g} times as long as the other": self.uneven,
+        }
+        return f"of {len(self.sources):,} pairs left out: " + ", ".join(
+            f"{count:,} {reason}" for reason, count in reasons.items() if count
         )

@@ -114,18 +114,19 @@ def compare_translations(
     signatures, found = test()
     results = {name: [each for each in column if isinstance(each, Result)] for name, column in found.items()}
     words, characters = (results[name] for name in signatures)
+    least = 2.0 ** (1 - sum(a != b for a, b in zip(first, second)))  # nothing exchanged, and all: as large a difference
     return Comparison(
         bleu=_interval(value, differences),
-        bleu_p=_p(*words),
+        bleu_p=_p(least, *words),
         chrf=characters[1].score - characters[0].score,
-        chrf_p=_p(*characters),
+        chrf_p=_p(least, *characters),
         signature=str(next(iter(signatures.values()))),
     )
 
 
-def _p(first: Result, second: Result) -> float:
-    """sacreBLEU counts exchanges with a larger difference only, so two equal scores would look sure."""
-    return 1.0 if first.score == second.score else float(second.p_value or 0.0)
+def _p(least: float, first: Result, second: Result) -> float:
+    """sacreBLEU counts exchanges with a larger difference only: equal scores, or few sentences, would look sure."""
+    return 1.0 if first.score == second.score else max(least, float(second.p_value or 0.0))
 
 
 def sentence_counts(written: Sequence[str], references: Sequence[str], measures: Measures = USUAL) -> np.ndarray:

@@ -43,3 +43,8 @@ class Shape:
             raise ValueError(f"width {self.width} does not divide into {self.heads} heads")
         if self.positions == "rotary" and self.width // self.heads % 2:
             raise ValueError(f"rotary positions turn pairs of features, but a head is {self.width // self.heads} wide")
+
+    @property
+    def drops(self) -> bool:
+        """Whether two passes of a training differ at all."""
+        return max(self.dropout, self.embedding_dropout, self.attention_dropout) > 0

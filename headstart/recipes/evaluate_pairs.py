@@ -19,12 +19,16 @@ from headstart.text.records import Reading
 
 @dataclass(frozen=True)
 class TranslatorEvaluation:
-    """`other` are the scores of the run it is put beside, and `difference` is this run minus that one."""
+    """`other` are the scores of the run it is put beside, `difference` is this run minus that one.
+
+    Each translates as it was asked to, or else with the length penalty chosen on its own validation.
+    """
 
     scores: TranslationScores
     seconds: float
     search: Search
     other: TranslationScores | None = None
+    other_search: Search | None = None
     difference: Comparison | None = None
 
 
@@ -55,6 +59,7 @@ def evaluate_pairs(
         seconds,
         interpreter.how,
         score_translations(sources, others, references, measures),
+        rival.how,
         compare_translations(others, written, references, measures),
     )
 

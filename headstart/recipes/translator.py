@@ -26,7 +26,7 @@ from headstart.recipes.translating.brevity import Ranked, choose_penalty
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
 from headstart.recipes.translating.recut import recut
 from headstart.recipes.translating.scene import Scene, build_model, check_body
-from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, prepare_tongues
+from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, fresh_tongues, prepare_tongues, settle
 from headstart.recipes.translating.validation import Validation, worth
 from headstart.train.board import check_installed
 from headstart.train.course import Course
@@ -86,6 +86,11 @@ def translator(
         check_installed()
     if settings.train.loss == "sampled":
         raise ConfigError("train.loss=sampled: a translator learns with the exact loss only; leave the setting out")
+    if settings.translator.agreement and not settings.model.drops:
+        raise ConfigError(
+            "translator.agreement compares two passes under different dropout, but nothing is dropped: "
+            "set model.dropout=0.3 or the like, or leave the agreement out"
+        )
     workers = join_workers(device)
     if start is not None:
         refuse_own_child(out, start)
@@ -97,13 +102,10 @@ def translator(
     saved = load(start) if start is not None else None
     if saved is not None:
         check_body(saved)
-    check_tongues(settings, saved, given)  # a mistake is to be found before anything is cleared
+    check_tongues(settings, saved, given)
     say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
-    with Lock(out) if workers.first else nullcontext():
-        if not resume and workers.first:
-            clear_run(out)
-        workers.wait()
-        tongues = prepare_tongues(pairs, out, settings, saved, given, workers, say)
+    with Lock(out) if workers.first else nullcontext(), fresh_tongues(out, resume, workers) as folder:
+        tongues = prepare_tongues(pairs, folder, settings, saved, given, workers, say)
         torch.manual_seed(seed)
         model, ledger, card = build_model(saved, settings, tongues)
         scene = Scene(
@@ -114,14 +116,24 @@ def translator(
             train=Encoded.of(pairs, tongues.source, tongues.target),
             valid=Encoded.of(held, tongues.source, tongues.target),
             ledger=ledger,
-            settings=settings,
+            settings=replace(settings, model=card.shape),
             workers=workers,
         )
-        return _train(scene, stop, seed, resume, tensorboard, say, watch, begin)
+        texts = _batches(scene, seed)
+        card = replace(scene.card, growth=max(scene.card.growth, texts.growth), longest=_longest(scene))
+        scene = replace(scene, card=card)
+        validation = scene.validation(settings.translator.bleu_sentences)  # the last thing that can be found missing
+        if not resume and workers.first:
+            clear_run(out)
+            settle(folder, out)
+        workers.wait()
+        return _train(scene, texts, validation, stop, seed, resume, tensorboard, say, watch, begin)
 
 
 def _train(
     scene: Scene,
+    texts: TranslationPairs,
+    validation: Validation,
     stop: StopRule,
     seed: int,
     resume: bool,
@@ -132,10 +144,6 @@ def _train(
 ) -> TrainedTranslator:
     out, model, workers, train = scene.out, scene.model, scene.workers, scene.settings.train
     options = scene.settings.translator
-    texts = _batches(scene, seed)
-    card = replace(scene.card, growth=max(scene.card.growth, texts.growth), longest=_longest(scene))
-    scene = replace(scene, card=card)
-    validation = scene.validation(options.bleu_sentences)
     notes = _told(scene, texts, validation, say)
     course, objective = Course(texts), NextWord(model, options.smoothing, options.agreement)
     precision = resolve_precision(train.precision, workers.device, scene.card.shape.width)
@@ -199,6 +207,7 @@ def _train(
     )
     memory = run(job, resume=resume)
     how = Search()
+    say("The training is over. The kept model translates the validation; Ctrl-C and --resume lose nothing.")
     scores, averaged = choose(scene, points, memory, how)
     scores, ranked = choose_penalty(scene, scores, how)
     return TrainedTranslator(

@@ -18,7 +18,10 @@ from headstart.train.vocabulary_loss import ROOM, Gradients, kind_of_gradients, 
 
 
 class _AgreeingLoss(torch.autograd.Function):
-    """Over the whole vocabulary, a tile at a time; the gradients are ready when the forward pass ends."""
+    """Over the whole vocabulary, a tile at a time; the gradients are ready when the forward pass ends.
+
+    A tile holds its scores about five times: those of both passes, how they differ, and what is made of them.
+    """
 
     @staticmethod
     def forward(

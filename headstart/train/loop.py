@@ -53,7 +53,8 @@ def fit(
     but the order of sums.
     """
     quicken(objective)
-    wrapped = DistributedDataParallel(objective) if workers.world > 1 else objective
+    alone = workers.world == 1  # the only buffers, tables of positions, are the same everywhere: none is sent
+    wrapped = objective if alone else DistributedDataParallel(objective, broadcast_buffers=False)
     scaler = scaler or gradient_scaler(workers.device, precision)
     for number in steps:
         started = time.perf_counter()

@@ -54,11 +54,15 @@ class Training:
     patience: int = 0  # evaluations without a better score before stopping; 0 never stops
 
     def __post_init__(self) -> None:
-        if not self.rate > 0 or not 0 <= self.warmup <= 1 or not 0 <= self.floor <= 1:
+        if not 0 < self.rate < math.inf or not 0 <= self.warmup <= 1 or not 0 <= self.floor <= 1:
             raise ValueError("rate must be above 0, warmup and floor must lie between 0 and 1")
-        counts = (self.evaluate_every, self.save_every, self.patience, self.negatives, self.weight_decay)
+        if not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1 or not self.clip > 0:
+            raise ValueError("beta1 and beta2 must lie in [0, 1), clip must be above 0")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ValueError(f"weight_decay is {self.weight_decay}, but it must be 0 or more")
+        counts = (self.evaluate_every, self.save_every, self.patience, self.negatives)
         if self.accumulate < 1 or min(counts) < 0:
-            raise ValueError("accumulate must be at least 1; every, patience, negatives and decay must not be below 0")
+            raise ValueError("accumulate must be at least 1; every, patience and negatives must not be below 0")
 
     def drawn(self, vocabulary: int) -> int:
         """How many tokens of so many a loss is sampled from, beside the targets of a batch; 0: the loss is exact."""
@@ -96,8 +100,10 @@ class FineTuning:
     def __post_init__(self) -> None:
         if min(self.epochs, self.guessed_epochs) < 0 or min(self.rows, self.repeats) < 1:
             raise ValueError("epochs must not be below 0, rows and repeats at least 1")
-        if not min(self.rate, self.scratch_rate) > 0 or not 0 < self.surest <= 1:
+        if not all(0 < rate < math.inf for rate in (self.rate, self.scratch_rate)) or not 0 < self.surest <= 1:
             raise ValueError("rates must be above 0, surest must lie in (0, 1]")
+        if not 0 <= self.warmup <= 1 or not 0 <= self.weight_decay < math.inf or not self.clip > 0:
+            raise ValueError("warmup must lie between 0 and 1, weight_decay must be 0 or more, clip above 0")
         if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
             raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
 
@@ -148,7 +154,7 @@ class Translating:
             raise ValueError(f"carried_rate is {self.carried_rate}, but it must lie in [0, 1]")
         if min(self.tokens, self.rows, self.average, self.bleu_sentences) < 1:
             raise ValueError("tokens, rows, average and bleu_sentences must be at least 1")
-        if self.longest < 2 or self.largest_ratio < 1:
+        if self.longest < 2 or not 1 <= self.largest_ratio < math.inf:
             raise ValueError("longest must be at least 2 and largest_ratio at least 1")
         if not self.penalties or not all(0 <= penalty <= MOST_PENALTY for penalty in self.penalties):
             raise ValueError(f"penalties is {list(self.penalties)}: give one or more, each from 0 to {MOST_PENALTY}")

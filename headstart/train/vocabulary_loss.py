@@ -1,8 +1,8 @@
 """Cross-entropy over a large vocabulary, exact, without ever holding all scores at once.
 
 Some positions at a time: their scores over the whole vocabulary become shares where they lie, and the gradients
-follow from these. Three products and no copy; docs/LOG.md has the figures. Where a model learns in half precision, the
-loss is still computed in float32; only the gradients are multiplied as all others are.
+follow from these. Three products and no copy; docs/LOG.md has the figures. Where a model learns in bfloat16, the loss
+is still computed in float32; only the gradients are multiplied as all others are.
 """
 
 from typing import Any

@@ -37,7 +37,23 @@ def test_words_are_not_hidden_from_a_causal_model(tmp_path: Path) -> None:
 def test_a_classifier_is_not_put_beside_a_translator(tmp_path: Path) -> None:
     card = Card(task="classify", shape=small(vocabulary=tokenizer().size), labels=("no", "yes"))
     save(tmp_path / "clf" / "best", card.build(), card, tokenizer())
-    assert "leave it out" in refusal("evaluate", str(tmp_path / "clf"), "rows.csv", "--against", str(tmp_path / "mt"))
+    asked = ("evaluate", str(tmp_path / "clf"), "rows.csv")
+    assert "--against: is for translators" in refusal(*asked, "--against", str(tmp_path / "mt"))
+    assert "--beam, --lowercase: is for translators" in refusal(*asked, "--beam", "4", "--lowercase")
+
+
+def test_whoever_stops_a_command_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headstart.checkpoint.find", stop)
+    done = runner.invoke(app, ["evaluate", str(tmp_path), "rows.csv"])
+    assert (done.exit_code, done.stderr) == (130, "error: stopped\n")
+    monkeypatch.setattr("headstart.recipes.translator.translator", stop)
+    pairs = ("a.tsv", "--valid", "b.tsv", "--out", str(tmp_path / "mt"))
+    done = runner.invoke(app, ["translator", *pairs])
+    assert done.exit_code == 130
+    assert "go on with the same command and --resume" in done.stderr
 
 
 def test_finetune_asks_where_a_text_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -133,6 +133,10 @@ def test_evaluate_gives_the_scores_of_what_translate_writes(folder: Path) -> Non
     assert found["scores"]["bleu"]["value"] == pytest.approx(corpus_bleu(lines, [references]).score)
     assert found["scores"]["exact"] == sum(a == b for a, b in zip(lines, references)) / 20
     assert 0 < found["difference"]["bleu_p"] <= 1
+    assert found["other_search"]["penalty"] == load(folder / "run" / "last").card.penalty
+    refused = CliRunner().invoke(app, [*asked, "--int8"])
+    assert isinstance(refused.exception, ConfigError)
+    assert "--int8: is for classifiers" in str(refused.exception)
 
 
 def test_the_alignment_has_a_row_for_each_word_written(folder: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from headstart.generate.beam import Search
 from headstart.model.models import Translator
 from headstart.recipes.pretrain import pretrain
 from headstart.recipes.running import training
+from headstart.recipes.running.run_file import read_run_file
 from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translate import Interpreter
 from headstart.recipes.translating.two_tongues import Given
@@ -300,7 +301,20 @@ def test_mistakes_are_named_before_anything_is_written(
         go(whole, pairs, "translator.carries=writer", start=body, given=named, force=True)
     with pytest.raises(ConfigError, match="brings its own tokenizer for the source side"):
         go(whole, pairs, start=body, given=Given(source_tokenizer=other / "tokenizer"), force=True)
+    long = tmp_path / "long.tsv"
+    long.write_text("source\ttarget\n" + "the cat saw a dog\tun chien vit le chat\n" * 9)
+    with pytest.raises(DataError, match="of 9 pairs left out: 9 have more than 2 tokens on a side"):
+        go(whole, (str(long), pairs[1]), "translator.longest=3", "model.vocabulary=280", force=True)
+    blank = tmp_path / "blank.tsv"
+    blank.write_text("source\ttarget\nthe cat\t \n")
+    with pytest.raises(
+        DataError, match=r"--valid: no pair of texts is left: of 1 pairs left out: 1 have an empty side$"
+    ):
+        go(whole, (pairs[0], str(blank)), force=True)
+    with pytest.raises(ConfigError, match="nothing is dropped"):
+        go(whole, pairs, "translator.agreement=1", "model.dropout=0", "model.embedding_dropout=0", force=True)
     assert contents(whole) == before
+    assert (whole / "tokenizer").is_dir()
     short = tmp_path / "short.fr"
     short.write_text("un\n")
     with pytest.raises(DataError, match="must match line by line"):
@@ -327,6 +341,25 @@ def test_a_target_that_is_far_longer_than_its_source(tmp_path: Path) -> None:
     saved = load(tmp_path / "run")
     assert saved.card.growth == 100
     assert Interpreter(saved).room == 1999
+
+
+def test_the_run_file_tells_the_shape_that_was_trained(
+    whole: Path, body: Path, pairs: tuple[str, str], tmp_path: Path
+) -> None:
+    go(tmp_path / "warm", pairs, "model.width=48", start=body, steps=2)
+    for run in (whole, tmp_path / "warm"):
+        written, shape = read_run_file(run)["model"], load(run).card.shape
+        assert {name: written[name] for name in ("vocabulary", "width", "depth")} == {
+            "vocabulary": shape.vocabulary, "width": shape.width, "depth": shape.depth,
+        }  # fmt: skip
+
+
+def test_a_run_of_another_version_is_named(pairs: tuple[str, str], whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "run")
+    file = tmp_path / "run" / "run.toml"
+    file.write_text(file.read_text().replace("agreement = 0.0\n", ""))
+    with pytest.raises(RunError, match=r"another version .* translator.agreement stand"):
+        go(tmp_path / "run", pairs, resume=True)
 
 
 def test_a_tokenizer_left_by_a_run_that_never_began_is_made_anew(

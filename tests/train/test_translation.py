@@ -30,7 +30,7 @@ def translator(dropout: float) -> Translator:
     initialise(model)
     with torch.no_grad():
         for weight in model.parameters():
-            weight += 0.1 * torch.randn_like(weight)
+            weight.add_(0.1 * torch.randn_like(weight))
     return model
 
 

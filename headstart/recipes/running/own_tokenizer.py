@@ -1,4 +1,4 @@
-"""The tokenizer that a run trains for itself, where none was named."""
+"""The tokenizer that a pretraining or a translator trains for itself, where none was named."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -47,12 +47,15 @@ def check_unchanged(folder: Path, settings: dict[str, Any], found: dict[str, Any
     now = {**settings, "run": found}
     before = {name: value for name, value in written.items() if name != "machine"}
     fixed = {"steps", "evaluate_every", "seconds_per_step"}
-    differences = [
-        f"{name} was {_show(old)}, now {_show(new)}"
-        for name, old, new in _compare(before, now)
-        if name.removeprefix("run.") not in fixed
-    ]
-    if differences:
+    changed = [each for each in _compare(before, now) if each[0].removeprefix("run.") not in fixed]
+    unknown = [name for name, old, new in changed if old is None or new is None]
+    if unknown:
+        raise RunError(
+            f"{folder}: cannot go on, another version of headstart began this run, without the same settings: "
+            f"{', '.join(unknown)} stand in one of them only. Go on with that version, or start anew in another --out"
+        )
+    if changed:
+        differences = [f"{name} was {_show(old)}, now {_show(new)}" for name, old, new in changed]
         raise RunError(
             f"{folder}: cannot go on, the run has changed: {'; '.join(differences)}. "
             "Use the old values, or start anew in another --out"

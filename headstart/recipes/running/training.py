@@ -131,6 +131,8 @@ def run(job: Job, *, resume: bool = False) -> Memory:
             raise
     if job.save_every:
         store()
+    if job.workers.agree(stopper.asked):  # during the last evaluation
+        raise Interrupted(f"saved at step {memory.step} of {job.steps}")
     if memory.evaluated and not memory.best_step:
         raise DeadRunError(f"{job.folder}: no evaluation gave a finite score, so no model was kept; lower the rate")
     return memory

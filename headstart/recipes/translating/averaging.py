@@ -38,7 +38,7 @@ def choose(scene: Scene, points: Points, memory: Memory, how: Search) -> tuple[S
 
     A finished run that is resumed finds the mean in best/ already, with the single one's scores beside its own.
     """
-    workers, whole, figure = scene.workers, scene.validation(ANY), scene.settings.translator.choice
+    workers, whole, chosen = scene.workers, scene.validation(ANY), scene.settings.translator.choice
     workers.wait()
     saved = load(scene.out / "best", workers.device)
     assert isinstance(saved.model, Translator)
@@ -47,9 +47,11 @@ def choose(scene: Scene, points: Points, memory: Memory, how: Search) -> tuple[S
         return scores, None
     if "averaged" in saved.card.scores:
         single = {name: saved.card.scores[f"single_{name}"] for name in scores}
-        return scores, _told(steps, figure, scores, single, kept=True)
+        figure = _figure(chosen, scores, single)
+        return scores, Averaged(steps, figure, scores[figure], single[figure], kept=True)
     put_mean(points, scene.model)
     mean = whole.scores(scene.model, how)
+    figure = _figure(chosen, mean, scores)
     kept = worth(mean, figure) > worth(scores, figure)
     if kept and workers.first:
         others = {f"single_{name}": value for name, value in scores.items()}
@@ -57,10 +59,9 @@ def choose(scene: Scene, points: Points, memory: Memory, how: Search) -> tuple[S
         tongues = scene.tongues
         save(scene.out / "best", scene.model, card, tongues.target, source_tokenizer=tongues.own_source)
     workers.wait()
-    return mean if kept else scores, _told(steps, figure, mean, scores, kept=kept)
+    return mean if kept else scores, Averaged(steps, figure, mean[figure], scores[figure], kept)
 
 
-def _told(steps: tuple[int, ...], figure: str, mean: Scores, single: Scores, *, kept: bool) -> Averaged:
-    if min(mean["bleu"], single["bleu"]) < 1:
-        figure = "held_out_loss"
-    return Averaged(steps, figure, mean[figure], single[figure], kept)
+def _figure(chosen: str, mean: Scores, single: Scores) -> str:
+    """What both are judged by: where the BLEU of one is noise, the loss."""
+    return "held_out_loss" if min(mean["bleu"], single["bleu"]) < 1 else chosen

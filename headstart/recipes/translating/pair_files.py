@@ -27,9 +27,14 @@ class Encoded:
         blocks = [pairs[start : start + BLOCK] for start in range(0, len(pairs), BLOCK)]
         return cls(
             pairs,
-            Ragged(source.encode_batch([pair.source_text for pair in block]) for block in blocks),
-            Ragged(target.encode_batch([pair.target_text for pair in block]) for block in blocks),
+            Ragged(source.encode_batch([_words(pair.source_text) for pair in block]) for block in blocks),
+            Ragged(target.encode_batch([_words(pair.target_text) for pair in block]) for block in blocks),
         )
+
+
+def _words(text: str) -> str:
+    """A blank side is an empty one."""
+    return text if text.strip() else ""
 
 
 def read_all(spec: str, reading: Reading) -> list[Pair]:
