@@ -126,10 +126,10 @@ class _Hunt:
         rest = best.masked_fill(ends, -torch.inf).topk(self.how.beam)  # (B, k)
         came, ids = came.gather(1, rest.indices), ids.gather(1, rest.indices)
         self.sums = rest.values
-        before = came[..., None].expand_as(self.ids)
-        self.ids = torch.cat([self.ids.gather(1, before), ids[..., None]], dim=2)
+        parents = came[..., None].expand_as(self.ids)
+        self.ids = torch.cat([self.ids.gather(1, parents), ids[..., None]], dim=2)
         here = torch.arange(self.how.beam, device=came.device).expand_as(came)
-        self.slots = torch.cat([self.slots.gather(1, before), here[..., None]], dim=2)
+        self.slots = torch.cat([self.slots.gather(1, parents), here[..., None]], dim=2)
         self._go_on()
 
     def _continuations(self, most: int) -> tuple[Tensor, Tensor, Tensor]:

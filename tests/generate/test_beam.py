@@ -95,10 +95,11 @@ def test_a_beam_of_one_is_greedy(positions: str) -> None:
 def test_neither_cache_nor_neighbours_change_a_translation(
     seed: int, beam: int, penalty: float, pre: bool, rotary: bool
 ) -> None:
+    """So many sources that some wait, done, beside others that are not."""
     model = translator(
         seed, norm="pre" if pre else "post", positions="rotary" if rotary else "sinusoidal", width=12, heads=3
     )
-    how, texts = Search(beam=beam, penalty=penalty), sources(seed)
+    how, texts = Search(beam=beam, penalty=penalty), sources(seed, count=20)
     together = search(model, texts, how, forbidden=NEVER)
     same(together, search(model, texts, how, forbidden=NEVER, cached=False))
     same(together, [search(model, [text], how, forbidden=NEVER)[0] for text in texts])
