@@ -77,7 +77,7 @@ class TranslationPairs:
         self.empty, self.long = int(empty.sum()), int((long & ~empty).sum())
         self.uneven = int((uneven & ~(empty | long)).sum())
         if not len(self.rows):
-            raise DataError(f"no pair of texts is left: {self._left_out(fitting) or 'there was none'}")
+            raise DataError(f"no pair of texts to use: {self._left_out(fitting) or 'there was none'}")
         self.note = self._left_out(fitting) if len(self.rows) < len(sources) else ""
         self.lengths = sizes[self.rows] + 1
         self.buckets = Buckets(np.floor(self.lengths * room).astype(int), bucketing, shuffle=shuffle, seed=seed)
@@ -116,10 +116,10 @@ class TranslationPairs:
     def _left_out(self, fitting: Fitting) -> str:
         """Only what there is, for a validation has no bounds to speak of."""
         reasons = {
-            "have an empty side": self.empty,
-            f"have more than {fitting.longest - 1:,} tokens on a side": self.long,
-            f"have a side more than {fitting.largest_ratio:g} times as long as the other": self.uneven,
+            "with an empty side": self.empty,
+            f"with more than {fitting.longest - 1:,} tokens on a side": self.long,
+            f"with one side more than {fitting.largest_ratio:g} times as long as the other": self.uneven,
         }
-        return f"of {len(self.sources):,} pairs left out: " + ", ".join(
+        return f"left out of {len(self.sources):,} pairs: " + ", ".join(
             f"{count:,} {reason}" for reason, count in reasons.items() if count
         )

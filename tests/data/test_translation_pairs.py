@@ -55,7 +55,10 @@ def test_pairs_that_do_not_fit_are_counted_once() -> None:
     pairs = TranslationPairs(sources, targets, tokenizer=VOCABULARY, fitting=fitting)
     assert (pairs.empty, pairs.long, pairs.uneven) == (1, 1, 1)
     assert pairs.rows.tolist() == [0, 4]
-    assert "of 5 pairs, 1 have an empty side, 1 are longer than 50 tokens" in pairs.note
+    assert pairs.note == (
+        "left out of 5 pairs: 1 with an empty side, 1 with more than 49 tokens on a side, "
+        "1 with one side more than 4 times as long as the other"
+    )
     with pytest.raises(DataError, match="no pair"):
         TranslationPairs([[]], [[9]], tokenizer=VOCABULARY)
 

@@ -303,12 +303,12 @@ def test_mistakes_are_named_before_anything_is_written(
         go(whole, pairs, start=body, given=Given(source_tokenizer=other / "tokenizer"), force=True)
     long = tmp_path / "long.tsv"
     long.write_text("source\ttarget\n" + "the cat saw a dog\tun chien vit le chat\n" * 9)
-    with pytest.raises(DataError, match="of 9 pairs left out: 9 have more than 2 tokens on a side"):
+    with pytest.raises(DataError, match="left out of 9 pairs: 9 with more than 2 tokens on a side"):
         go(whole, (str(long), pairs[1]), "translator.longest=3", "model.vocabulary=280", force=True)
     blank = tmp_path / "blank.tsv"
     blank.write_text("source\ttarget\nthe cat\t \n")
     with pytest.raises(
-        DataError, match=r"--valid: no pair of texts is left: of 1 pairs left out: 1 have an empty side$"
+        DataError, match=r"--valid: no pair of texts to use: left out of 1 pairs: 1 with an empty side$"
     ):
         go(whole, (pairs[0], str(blank)), force=True)
     with pytest.raises(ConfigError, match="nothing is dropped"):
