@@ -16,14 +16,13 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headstart.config import build as build_settings
-from headstart.data.pairs import MOST_GROWTH
+from headstart.data.pairs import MOST_GROWTH, MOST_PENALTY
 from headstart.errors import CheckpointError, ConfigError
 from headstart.model.bill import bill, total
 from headstart.model.body import Body
 from headstart.model.models import Classifier, LanguageModel, MaskedModel, Pooling, Task, Translator
 from headstart.model.shape import MOST, Shape
 from headstart.text.tokenizer import Tokenizer
-from headstart.train.settings import MOST_PENALTY
 from headstart.whole import find_whole, write_whole
 
 CARD, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER = "card.json", "model.safetensors", "tokenizer", "source_tokenizer"

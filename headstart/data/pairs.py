@@ -44,7 +44,7 @@ class PairBatch(Batch):
 
 
 ALL_BUT_ODD = Fitting()
-MOST_GROWTH = 100.0
+MOST_GROWTH, MOST_PENALTY = 100.0, 10  # of a translation: how long it may be, how much length may count
 Recut = Callable[[np.ndarray, int, int], tuple[Sequence[Ids], Sequence[Ids]]]  # of rows, epoch and position
 
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headstart.data.pairs import MOST_GROWTH
+from headstart.data.pairs import MOST_GROWTH, MOST_PENALTY
 from headstart.errors import CheckpointError
 from headstart.generate.highest import highest
 from headstart.generate.past import empty_pasts
 from headstart.model.masks import real_positions
 from headstart.model.models import Translator
 from headstart.text.pieces.specials import EOS, PAD, SOS
-from headstart.train.settings import MOST_PENALTY
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headstart.data.framing import Keep
+from headstart.data.pairs import MOST_PENALTY
 from headstart.train.device import Precision
 from headstart.train.optimiser import Decay
 
 LARGE = 8_000  # tokens in a vocabulary, from which on a sample of it teaches more in the same time (docs/LOG.md)
 MOST_DRAWN = 1_024
 FEWEST_EPOCHS, MOST_EPOCHS, FEWEST_STEPS = 4, 40, 150  # of a fine-tuning that is told no number of epochs
-MOST_PENALTY = 10  # of a translation's length
 FEWEST_STEPS_WITH_GUESSES = 1_000  # of one that learns from guessed labels too; one epoch, where that is enough
 
 
@@ -56,8 +56,8 @@ class Training:
     def __post_init__(self) -> None:
         if not 0 < self.rate < math.inf or not 0 <= self.warmup <= 1 or not 0 <= self.floor <= 1:
             raise ValueError("rate must be above 0, warmup and floor must lie between 0 and 1")
-        if not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1 or not self.clip > 0:
-            raise ValueError("beta1 and beta2 must lie in [0, 1), clip must be above 0")
+        if not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1 or not self.clip >= 0:
+            raise ValueError("beta1 and beta2 must lie in [0, 1), clip must be 0 (none) or more")
         if not 0 <= self.weight_decay < math.inf:
             raise ValueError(f"weight_decay is {self.weight_decay}, but it must be 0 or more")
         counts = (self.evaluate_every, self.save_every, self.patience, self.negatives)
@@ -102,8 +102,8 @@ class FineTuning:
             raise ValueError("epochs must not be below 0, rows and repeats at least 1")
         if not all(0 < rate < math.inf for rate in (self.rate, self.scratch_rate)) or not 0 < self.surest <= 1:
             raise ValueError("rates must be above 0, surest must lie in (0, 1]")
-        if not 0 <= self.warmup <= 1 or not 0 <= self.weight_decay < math.inf or not self.clip > 0:
-            raise ValueError("warmup must lie between 0 and 1, weight_decay must be 0 or more, clip above 0")
+        if not 0 <= self.warmup <= 1 or not 0 <= self.weight_decay < math.inf or not self.clip >= 0:
+            raise ValueError("warmup must lie between 0 and 1, weight_decay and clip 0 or more")
         if not 0 <= self.dropout < 1 or not 0 < self.layer_decay <= 1 or not 0 < self.holdout < 1:
             raise ValueError("dropout must lie in [0, 1), layer_decay in (0, 1], holdout in (0, 1)")
 
