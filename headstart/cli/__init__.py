@@ -9,6 +9,7 @@ import sys
 
 from headstart.cli.app import app
 from headstart.cli.show import complain
+from headstart.cli.waiting import wait_politely
 from headstart.errors import HeadstartError
 
 # Commands register themselves on `app` in the order of their modules.
@@ -20,6 +21,7 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command line. 1: a check failed. 2: the user can do something about it. 130: Ctrl-C."""
+    wait_politely()
     try:
         app()
     except HeadstartError as problem:
