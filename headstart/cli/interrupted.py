@@ -20,5 +20,5 @@ def saved_on_interrupt(out: Path) -> Iterator[None]:
         note(f"Stopped, {stopped}. Go on with the same command and --resume ({out}).")
         raise typer.Exit(130) from None
     except KeyboardInterrupt:
-        note(f"Stopped. What was saved stands in {out}: go on with the same command and --resume.")
+        note(f"Stopped. Go on with the same command and --resume ({out}), or repeat it if no training had begun.")
         raise typer.Exit(130) from None

@@ -131,10 +131,10 @@ def tell_training(done: "TrainedTranslator") -> None:
     )
     if done.averaged is not None:
         found = done.averaged
-        name = "BLEU (length penalty 0.6)" if found.figure == "bleu" else "loss"
+        name = "BLEU with the usual length penalty" if found.figure == "bleu" else "loss"
         say(
             f"The mean of {len(found.steps)} models (steps {found.steps[0]:,} to {found.steps[-1]:,}) has a "
-            f"{name} of {found.mean:.4g}, the best single one {found.single:.4g}: "
+            f"{name} of {found.mean:.4g}, the best single one of {found.single:.4g}: "
             f"{'the mean' if found.kept else 'the single one'} is kept."
         )
     if done.ranked.bleu:

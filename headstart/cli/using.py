@@ -15,6 +15,17 @@ from headstart.cli.translating import Beam, Penalty
 
 Run = Annotated[Path, typer.Argument(help="A fine-tuned run.")]
 
+OF_CLASSIFIERS = {"--int8", "--text-column", "--label-column"}  # options of evaluate
+OF_TRANSLATORS = {
+    "--beam",
+    "--penalty",
+    "--tokenize",
+    "--lowercase",
+    "--against",
+    "--source-column",
+    "--target-column",
+}
+
 
 @app.command()
 def predict(
@@ -86,10 +97,9 @@ def evaluate(
         encoding=encoding,
     )
     translates = read_card(find(run)).task == "translate"
-    foreign = {"--int8"} if translates else {"--beam", "--penalty", "--tokenize", "--lowercase", "--against"}
-    if unfit := sorted(foreign & given_options(ctx)):
+    if unfit := sorted(given_options(ctx) & (OF_CLASSIFIERS if translates else OF_TRANSLATORS)):
         what, other = ("a translator", "classifiers") if translates else ("a classifier", "translators")
-        raise ConfigError(f"{', '.join(unfit)}: is for {other}, and {run} is {what}; leave it out")
+        raise ConfigError(f"{', '.join(unfit)}: only for {other}, and {run} is {what}; leave out what is not for it")
     if translates:
         evaluate_translator(
             run,

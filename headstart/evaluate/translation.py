@@ -34,6 +34,10 @@ class Measures:
     def chrf(self) -> CHRF:
         return CHRF(lowercase=self.lowercase)
 
+    def letters(self, text: str) -> str:
+        """All that chrF sees of a text."""
+        return "".join((text.lower() if self.lowercase else text).split())
+
 
 @dataclass(frozen=True)
 class LengthGroup:
@@ -114,19 +118,22 @@ def compare_translations(
     signatures, found = test()
     results = {name: [each for each in column if isinstance(each, Result)] for name, column in found.items()}
     words, characters = (results[name] for name in signatures)
-    least = 2.0 ** (1 - sum(a != b for a, b in zip(first, second)))  # nothing exchanged, and all: as large a difference
+    differ = [measures.letters(a) != measures.letters(b) for a, b in zip(first, second)]
     return Comparison(
         bleu=_interval(value, differences),
-        bleu_p=_p(least, *words),
+        bleu_p=_p(int((one != other).any(axis=1).sum()), *words),
         chrf=characters[1].score - characters[0].score,
-        chrf_p=_p(least, *characters),
+        chrf_p=_p(sum(differ), *characters),
         signature=str(next(iter(signatures.values()))),
     )
 
 
-def _p(least: float, first: Result, second: Result) -> float:
-    """sacreBLEU counts exchanges with a larger difference only: equal scores, or few sentences, would look sure."""
-    return 1.0 if first.score == second.score else max(least, float(second.p_value or 0.0))
+def _p(sentences: int, first: Result, second: Result) -> float:
+    """sacreBLEU counts exchanges with a larger difference only: equal scores, or few sentences, would look sure.
+
+    To exchange none of the `sentences` that the measure tells apart, and to exchange all, give as large a difference.
+    """
+    return 1.0 if first.score == second.score else max(2.0 ** (1 - sentences), float(second.p_value or 0.0))
 
 
 def sentence_counts(written: Sequence[str], references: Sequence[str], measures: Measures = USUAL) -> np.ndarray:

@@ -22,11 +22,12 @@ from headstart.recipes.running.stopping import StopRule, plan_steps
 from headstart.recipes.running.training import Job, Scores, Watcher, ignore, run
 from headstart.recipes.settings import Settings
 from headstart.recipes.translating.averaging import Averaged, choose, point_steps
+from headstart.recipes.translating.begun import fresh_tongues, settle
 from headstart.recipes.translating.brevity import Ranked, choose_penalty
 from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_all, repeats
 from headstart.recipes.translating.recut import recut
 from headstart.recipes.translating.scene import Scene, build_model, check_body
-from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, fresh_tongues, prepare_tongues, settle
+from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, prepare_tongues
 from headstart.recipes.translating.validation import Validation, worth
 from headstart.train.board import check_installed
 from headstart.train.course import Course
@@ -106,6 +107,10 @@ def translator(
     say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
     with Lock(out) if workers.first else nullcontext(), fresh_tongues(out, resume, workers) as folder:
         tongues = prepare_tongues(pairs, folder, settings, saved, given, workers, say)
+        if tongues.target.size != settings.model.vocabulary:
+            say(
+                f"The target's tokenizer has {tongues.target.size:,} ids, so model.vocabulary is {tongues.target.size}."
+            )
         torch.manual_seed(seed)
         model, ledger, card = build_model(saved, settings, tongues)
         scene = Scene(
@@ -123,6 +128,7 @@ def translator(
         card = replace(scene.card, growth=max(scene.card.growth, texts.growth), longest=_longest(scene))
         scene = replace(scene, card=card)
         validation = scene.validation(settings.translator.bleu_sentences)  # the last thing that can be found missing
+        workers.wait()  # until all have read their tokenizers
         if not resume and workers.first:
             clear_run(out)
             settle(folder, out)
@@ -207,7 +213,8 @@ def _train(
     )
     memory = run(job, resume=resume)
     how = Search()
-    say("The training is over. The kept model translates the validation; Ctrl-C and --resume lose nothing.")
+    safe = "; Ctrl-C and --resume lose nothing" if train.save_every else ""
+    say(f"The training is over. The kept model translates the validation{safe}.")
     scores, averaged = choose(scene, points, memory, how)
     scores, ranked = choose_penalty(scene, scores, how)
     return TrainedTranslator(

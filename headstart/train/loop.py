@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def fit(
     """
     quicken(objective)
     alone = workers.world == 1  # the only buffers, tables of positions, are the same everywhere: none is sent
-    wrapped = objective if alone else DistributedDataParallel(objective, broadcast_buffers=False)
+    wrapped = objective if alone else _distributed(objective)
     scaler = scaler or gradient_scaler(workers.device, precision)
     for number in steps:
         started = time.perf_counter()
@@ -85,6 +86,13 @@ def fit(
         optimiser.zero_grad(set_to_none=True)
         tokens = sum(part.tokens() for part in parts)
         yield Step(number + 1, loss, int(targets.sum()), tokens, rate, norm.item(), time.perf_counter() - started)
+
+
+def _distributed(objective: nn.Module) -> DistributedDataParallel:
+    """torch warns that this option is to be renamed; the one that it names meanwhile still sends the buffers once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return DistributedDataParallel(objective, broadcast_buffers=False)
 
 
 def gradient_scaler(device: torch.device, precision: str) -> torch.amp.GradScaler:

@@ -38,8 +38,8 @@ def test_a_classifier_is_not_put_beside_a_translator(tmp_path: Path) -> None:
     card = Card(task="classify", shape=small(vocabulary=tokenizer().size), labels=("no", "yes"))
     save(tmp_path / "clf" / "best", card.build(), card, tokenizer())
     asked = ("evaluate", str(tmp_path / "clf"), "rows.csv")
-    assert "--against: is for translators" in refusal(*asked, "--against", str(tmp_path / "mt"))
-    assert "--beam, --lowercase: is for translators" in refusal(*asked, "--beam", "4", "--lowercase")
+    assert "--against: only for translators" in refusal(*asked, "--against", str(tmp_path / "mt"))
+    assert "--beam, --lowercase: only for translators" in refusal(*asked, "--beam", "4", "--lowercase")
 
 
 def test_whoever_stops_a_command_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_whoever_stops_a_command_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp
     pairs = ("a.tsv", "--valid", "b.tsv", "--out", str(tmp_path / "mt"))
     done = runner.invoke(app, ["translator", *pairs])
     assert done.exit_code == 130
-    assert "go on with the same command and --resume" in done.stderr
+    assert "Go on with the same command and --resume" in done.stderr
 
 
 def test_finetune_asks_where_a_text_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

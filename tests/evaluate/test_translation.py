@@ -66,6 +66,9 @@ def test_a_plain_difference_is_sure_and_none_is_not() -> None:
     assert "ar:10000" in better.signature
     few = compare_translations(bad[:3], good[:3], references[:3])
     assert (few.bleu_p, few.chrf_p) == (0.25, 0.25), "of the eight exchanges of three sentences two always do"
+    shouted = [line.upper() for line in good[:11]] + [bad[11]]
+    case = compare_translations(shouted, good[:12], references[:12], Measures(lowercase=True))
+    assert (case.bleu_p, case.chrf_p) == (1.0, 1.0), "only one sentence differs, and both its exchanges do"
     none = compare_translations(good, good, references)
     assert (none.bleu.value, none.bleu.sure) == (0.0, False)
     assert (none.bleu_p, none.chrf_p) == (1.0, 1.0)

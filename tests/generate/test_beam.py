@@ -91,14 +91,18 @@ def test_a_beam_of_one_is_greedy(positions: str) -> None:
 
 
 @settings(max_examples=15)
-@given(st.integers(0, 99), st.sampled_from([1, 2, 3, 5]), st.sampled_from([0.0, 1.0]), st.booleans(), st.booleans())
+@given(
+    st.integers(0, 99),
+    st.sampled_from([1, 2, 3, 5]),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from(["pre", "post"]),
+    st.sampled_from(["sinusoidal", "rotary", "learned"]),
+)
 def test_neither_cache_nor_neighbours_change_a_translation(
-    seed: int, beam: int, penalty: float, pre: bool, rotary: bool
+    seed: int, beam: int, penalty: float, norm: str, positions: str
 ) -> None:
-    """So many sources that some wait, done, beside others that are not."""
-    model = translator(
-        seed, norm="pre" if pre else "post", positions="rotary" if rotary else "sinusoidal", width=12, heads=3
-    )
+    """So many sources that some wait, done, beside others that are not; learned positions end before the limit."""
+    model = translator(seed, norm=norm, positions=positions, width=12, heads=3, context=20)
     how, texts = Search(beam=beam, penalty=penalty), sources(seed, count=20)
     together = search(model, texts, how, forbidden=NEVER)
     same(together, search(model, texts, how, forbidden=NEVER, cached=False))

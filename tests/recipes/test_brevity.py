@@ -28,10 +28,11 @@ LEARNS = (
 )
 
 
-def trained(folder: Path, steps: int, *overrides: str) -> tuple[TrainedTranslator, str]:
+def trained(folder: Path, steps: int, *overrides: str, resume: bool = False) -> tuple[TrainedTranslator, str]:
     train, valid = small_pairs(folder, "train", 300, 0), small_pairs(folder, "valid", 30, 1)
     settings = small_translator("train.rate=1e-2", *overrides)
-    return translator(train, valid, folder / "run", settings=settings, stop=StopRule(steps=steps)), valid
+    stop = StopRule(steps=steps)
+    return translator(train, valid, folder / "run", settings=settings, stop=stop, resume=resume), valid
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,14 @@ def test_the_best_penalty_on_validation_is_kept(learnt: tuple[TrainedTranslator,
     assert card.scores["bleu"] == done.scores["bleu"]
 
 
+def test_a_finished_run_chooses_again_and_alike(learnt: tuple[TrainedTranslator, str]) -> None:
+    done, _ = learnt
+    card, folder = read_card(done.folder / "best"), done.folder.parent
+    again = trained(folder, 160, *LEARNS, f"translator.penalties={list(PENALTIES)}", resume=True)[0]
+    assert read_card(done.folder / "best") == card
+    assert (again.ranked, again.scores) == (done.ranked, done.scores)
+
+
 def test_the_kept_one_is_used_unless_another_is_named(learnt: tuple[TrainedTranslator, str]) -> None:
     saved = load(learnt[0].folder)
     saved = replace(saved, card=replace(saved.card, penalty=2.5))
@@ -69,10 +78,13 @@ def test_one_alone_is_taken_as_it_is(tmp_path: Path) -> None:
     assert read_card(done.folder / "best").penalty == 1.5
 
 
-def test_a_model_that_writes_nothing_keeps_the_usual_one(tmp_path: Path) -> None:
-    done, _ = trained(tmp_path, 2)
+@pytest.mark.parametrize(("penalties", "kept"), [((0.2, 0.6, 1.0), 0.6), ((0.0, 3.0), 0.0)])
+def test_a_model_that_writes_nothing_keeps_the_usual_one_or_the_nearest(
+    tmp_path: Path, penalties: tuple[float, ...], kept: float
+) -> None:
+    done, _ = trained(tmp_path, 2, f"translator.penalties={list(penalties)}")
     assert done.scores["bleu"] < 1
-    assert done.ranked.kept == read_card(done.folder / "best").penalty == 0.6
+    assert done.ranked.kept == read_card(done.folder / "best").penalty == kept
 
 
 @pytest.mark.parametrize("penalties", [[], [-0.1], [0.6, 11.0]])

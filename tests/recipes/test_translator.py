@@ -95,6 +95,25 @@ def test_a_signal_saves_and_a_finished_run_stays_as_it_is(whole: Path, pairs: tu
     assert again.steps == STEPS
 
 
+@pytest.mark.parametrize("save_every", [0, 5])
+def test_a_signal_during_the_last_evaluation_loses_nothing(
+    whole: Path, pairs: tuple[str, str], tmp_path: Path, save_every: int
+) -> None:
+    steps: list[int] = []
+
+    def interrupt(event: object) -> None:
+        steps.extend([event.number] if isinstance(event, Step) else [])
+        if isinstance(event, dict) and steps[-1] == STEPS:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="saved at step 40 of 40"):
+        go(tmp_path / "run", pairs, f"train.save_every={save_every}", watch=interrupt)
+    again: list[object] = []
+    go(tmp_path / "run", pairs, f"train.save_every={save_every}", resume=True, watch=again.append)
+    assert not again, "nothing was left to train or to evaluate"
+    assert contents(tmp_path / "run") == contents(whole)
+
+
 SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[4])

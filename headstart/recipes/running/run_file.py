@@ -48,7 +48,7 @@ def check_unchanged(folder: Path, settings: dict[str, Any], found: dict[str, Any
     before = {name: value for name, value in written.items() if name != "machine"}
     fixed = {"steps", "evaluate_every", "seconds_per_step"}
     changed = [each for each in _compare(before, now) if each[0].removeprefix("run.") not in fixed]
-    unknown = [name for name, old, new in changed if old is None or new is None]
+    unknown = [name for name, *values in changed if None in values and not name.startswith("run.")]
     if unknown:
         raise RunError(
             f"{folder}: cannot go on, another version of headstart began this run, without the same settings: "

@@ -129,9 +129,10 @@ def run(job: Job, *, resume: bool = False) -> Memory:
             if TORN not in getattr(error, "__notes__", ()):
                 store()
             raise
-    if job.save_every:
+    asked = job.workers.agree(stopper.asked)  # during the last evaluation
+    if asked or job.save_every:
         store()
-    if job.workers.agree(stopper.asked):  # during the last evaluation
+    if asked:
         raise Interrupted(f"saved at step {memory.step} of {job.steps}")
     if memory.evaluated and not memory.best_step:
         raise DeadRunError(f"{job.folder}: no evaluation gave a finite score, so no model was kept; lower the rate")

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from headstart.checkpoint import load, save
 from headstart.generate.beam import Search
-from headstart.model.models import Translator
 from headstart.recipes.running.training import Scores
 from headstart.recipes.translating.scene import Scene
 from headstart.recipes.translating.validation import ANY, worth
@@ -38,27 +36,23 @@ def choose(scene: Scene, points: Points, memory: Memory, how: Search) -> tuple[S
 
     A finished run that is resumed finds the mean in best/ already, with the single one's scores beside its own.
     """
-    workers, whole, chosen = scene.workers, scene.validation(ANY), scene.settings.translator.choice
-    workers.wait()
-    saved = load(scene.out / "best", workers.device)
-    assert isinstance(saved.model, Translator)
-    scores, steps = whole.scores(saved.model, how), tuple(points.steps())
+    whole, chosen = scene.validation(ANY), scene.settings.translator.choice
+    model, card = scene.best()
+    scores, steps = whole.scores(model, how), tuple(points.steps())
     if len(steps) < 2:
         return scores, None
-    if "averaged" in saved.card.scores:
-        single = {name: saved.card.scores[f"single_{name}"] for name in scores}
+    if "averaged" in card.scores:
+        single = {name: card.scores[f"single_{name}"] for name in scores}
         figure = _figure(chosen, scores, single)
         return scores, Averaged(steps, figure, scores[figure], single[figure], kept=True)
     put_mean(points, scene.model)
     mean = whole.scores(scene.model, how)
     figure = _figure(chosen, mean, scores)
     kept = worth(mean, figure) > worth(scores, figure)
-    if kept and workers.first:
+    if kept:
         others = {f"single_{name}": value for name, value in scores.items()}
-        card = replace(scene.card, step=memory.step, scores={**mean, **others, "averaged": float(len(steps))})
-        tongues = scene.tongues
-        save(scene.out / "best", scene.model, card, tongues.target, source_tokenizer=tongues.own_source)
-    workers.wait()
+        found = {**mean, **others, "averaged": float(len(steps))}
+        scene.keep(scene.model, replace(scene.card, step=memory.step, scores=found))
     return mean if kept else scores, Averaged(steps, figure, mean[figure], scores[figure], kept)
 
 

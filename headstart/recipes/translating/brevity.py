@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass, replace
 
-from headstart.checkpoint import load, save
 from headstart.generate.beam import Search
-from headstart.model.models import Translator
 from headstart.recipes.running.training import Scores
 from headstart.recipes.translating.scene import Scene
-from headstart.recipes.translating.validation import ANY
+from headstart.recipes.translating.validation import ANY, Validation
 
 SENTENCES = 2_000  # of the validation, at most, are translated with each penalty
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """BLEU of each penalty that was tried, on the same `sentences`; none where a single one was given."""
+    """BLEU of each penalty that was tried, on the same `sentences`; none where there was nothing to choose."""
 
     kept: float
     bleu: dict[float, float]
@@ -24,33 +22,25 @@ class Ranked:
 def choose_penalty(scene: Scene, scores: Scores, how: Search) -> tuple[Scores, Ranked]:
     """The scores of best/ with the penalty that is then written there; `scores` are those with `how`.
 
-    Models whose BLEU is noise keep the usual one. A finished run that is resumed chooses again, and alike.
+    Of models whose BLEU is noise the one nearest to the usual is kept. A finished run that is resumed chooses again,
+    and alike.
     """
     penalties, usual = scene.settings.translator.penalties, how.penalty
-    if len(penalties) > 1 and scores["bleu"] < 1:
-        return scores, Ranked(usual, {})
-    saved, how = load(scene.out / "best", scene.workers.device), replace(how, growth=scene.card.growth)
-    assert isinstance(saved.model, Translator)
-    scene.workers.wait()  # until all have read it
-    model, whole, some = saved.model, scene.validation(ANY), scene.validation(SENTENCES)
-    known = {usual: scores["bleu"]}
+    model, card = scene.best()
+    whole, some = scene.validation(ANY), scene.validation(SENTENCES)
 
-    def of_all(penalty: float) -> float:
-        if penalty not in known:
-            known[penalty] = whole.writing(model, replace(how, penalty=penalty))
-        return known[penalty]
+    def bleu_of(penalty: float, part: Validation) -> float:
+        if penalty == usual and part.written == whole.written:
+            return scores["bleu"]
+        return part.writing(model, replace(how, growth=scene.card.growth, penalty=penalty))
 
-    def of_some(penalty: float) -> float:
-        alike = some.written == whole.written
-        return of_all(penalty) if alike else some.writing(model, replace(how, penalty=penalty))
-
-    bleu = {each: of_some(each) for each in penalties} if len(penalties) > 1 else {}
-    kept = max(penalties, key=lambda each: (bleu.get(each, 0.0), -abs(each - usual)))
-    scores = {**scores, "bleu": of_all(kept)}
-    before = {name: value for name, value in saved.card.scores.items() if name != "choice"}  # of a moment before
-    card = replace(saved.card, penalty=kept, scores={**before, **scores})
-    if card != saved.card and scene.workers.first:
-        tongues = scene.tongues
-        save(scene.out / "best", model, card, tongues.target, source_tokenizer=tongues.own_source)
-    scene.workers.wait()
+    tried = penalties if len(penalties) > 1 and scores["bleu"] >= 1 else ()
+    bleu = {penalty: bleu_of(penalty, some) for penalty in tried}
+    kept = max(penalties, key=lambda penalty: (bleu.get(penalty, 0.0), -abs(penalty - usual)))
+    known = kept in bleu and some.written == whole.written
+    scores = {**scores, "bleu": bleu[kept] if known else bleu_of(kept, whole)}
+    others = {name: value for name, value in card.scores.items() if name != "choice"}  # it repeats a score from before
+    found = replace(card, penalty=kept, scores={**others, **scores})
+    if found != card:
+        scene.keep(model, found)
     return scores, Ranked(kept, bleu, len(some.written) if bleu else 0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headstart.checkpoint import Card, Saved
+from headstart.checkpoint import Card, Saved, load, save
 from headstart.errors import CheckpointError
 from headstart.evaluate.translation import Measures
 from headstart.model.init import initialise
@@ -31,6 +31,20 @@ class Scene:
     ledger: Ledger
     settings: Settings
     workers: Workers
+
+    def best(self) -> tuple[Translator, Card]:
+        """The model that is kept, when all workers have come so far; none may change it before all have read it."""
+        self.workers.wait()
+        saved = load(self.out / "best", self.workers.device)
+        assert isinstance(saved.model, Translator)
+        self.workers.wait()
+        return saved.model, saved.card
+
+    def keep(self, model: Translator, card: Card) -> None:
+        """In place of the model that was kept till now."""
+        if self.workers.first:
+            save(self.out / "best", model, card, self.tongues.target, source_tokenizer=self.tongues.own_source)
+        self.workers.wait()
 
     def validation(self, sentences: int) -> Validation:
         measures = Measures(tokenize=self.settings.translator.tokenize)

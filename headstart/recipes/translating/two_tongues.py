@@ -1,8 +1,6 @@
 """The tokenizers of a translator: one for both languages, or one for each."""
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,26 +57,6 @@ def prepare_tongues(
             texts = _texts(pairs, "both" if joint else place, size, say)  # read only if a tokenizer is trained
             sides[place] = Tokenizer.load(path) if path else own_tokenizer(texts, out / name, size, workers)
     return Tongues(sides.get("source", sides["target"]), sides["target"])
-
-
-@contextmanager
-def fresh_tongues(out: Path, resume: bool, workers: Workers) -> Iterator[Path]:
-    """Where a run trains its tokenizers: aside, until nothing can be found wrong any more with what it is made from.
-
-    Till then an older run stays as it is; `settle` puts them in its place.
-    """
-    aside = out if resume else out / "begun"
-    try:
-        yield aside
-    finally:
-        if not resume and workers.first:
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-def settle(aside: Path, out: Path) -> None:
-    for name in (TOKENIZER, SOURCE_TOKENIZER):
-        if (aside / name).exists():
-            (aside / name).replace(out / name)
 
 
 def check_tongues(settings: Settings, saved: Saved | None, given: Given) -> None:
