@@ -15,7 +15,7 @@ from headstart.cli.training_options import Board, Device, Encoding, Minutes, Res
 
 if TYPE_CHECKING:
     from headstart.recipes.translate import Translated
-    from headstart.recipes.translator import TrainedTranslator
+    from headstart.recipes.translating.learning import TrainedTranslator
     from headstart.text.records import Reading
 
 PAIRS = "SOURCE:TARGET, two files that match line by line, or one .tsv, .jsonl, .csv or .parquet."

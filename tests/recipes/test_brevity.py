@@ -14,7 +14,8 @@ from headstart.recipes.evaluate_pairs import evaluate_pairs
 from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.settings import read_settings
 from headstart.recipes.translate import Interpreter
-from headstart.recipes.translator import TrainedTranslator, translator
+from headstart.recipes.translating.learning import TrainedTranslator
+from headstart.recipes.translator import translator
 from headstart.text.records import Reading
 from headstart.train.settings import Translating
 

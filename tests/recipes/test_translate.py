@@ -136,7 +136,7 @@ def test_evaluate_gives_the_scores_of_what_translate_writes(folder: Path) -> Non
     assert found["other_search"]["penalty"] == load(folder / "run" / "last").card.penalty
     refused = CliRunner().invoke(app, [*asked, "--int8"])
     assert isinstance(refused.exception, ConfigError)
-    assert "--int8: is for classifiers" in str(refused.exception)
+    assert "--int8: only for classifiers" in str(refused.exception)
 
 
 def test_the_alignment_has_a_row_for_each_word_written(folder: Path, tmp_path: Path) -> None:

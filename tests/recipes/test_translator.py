@@ -24,8 +24,9 @@ from headstart.recipes.running import training
 from headstart.recipes.running.run_file import read_run_file
 from headstart.recipes.running.stopping import StopRule
 from headstart.recipes.translate import Interpreter
+from headstart.recipes.translating.learning import TrainedTranslator
 from headstart.recipes.translating.two_tongues import Given
-from headstart.recipes.translator import TrainedTranslator, translator
+from headstart.recipes.translator import translator
 from headstart.train.loop import Step
 from headstart.train.points import Points
 from headstart.train.signals import Interrupted
