@@ -8,6 +8,7 @@ import os
 import sys
 
 from headstart.cli.app import app
+from headstart.cli.one_voice import one_voice
 from headstart.cli.show import complain
 from headstart.cli.waiting import wait_politely
 from headstart.errors import HeadstartError
@@ -23,7 +24,8 @@ def main() -> None:
     """Run the command line. 1: a check failed. 2: the user can do something about it. 130: Ctrl-C."""
     wait_politely()
     try:
-        app()
+        with one_voice():
+            app()
     except HeadstartError as problem:
         complain(str(problem))
         sys.exit(2)

@@ -11,7 +11,15 @@ import typer
 from headstart.cli.app import Config, Force, Json, Overrides, app
 from headstart.cli.show import note, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
-from headstart.cli.training_options import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
+from headstart.cli.training_options import (
+    LARGEST_SEED,
+    Device,
+    Encoding,
+    Jobs,
+    Resume,
+    TextColumn,
+    as_overrides,
+)
 from headstart.errors import ConfigError
 
 
@@ -23,7 +31,7 @@ def compare(
     test: Annotated[str, typer.Option(help="Labelled rows that are opened once, at the end.")],
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     seeds: Annotated[int, typer.Option(help="How many times each model is trained.")] = 5,
-    seed: Annotated[int, typer.Option(help="The first seed; the others follow it.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed; the others follow it.")] = 0,
     label_counts: Annotated[
         str, typer.Option(metavar="50,200,800", help="Also train on so few labels, for the label curve.")
     ] = "",

@@ -12,7 +12,15 @@ from headstart.cli.app import Config, Force, Json, Overrides, Preset, app
 from headstart.cli.comparing import accuracy_cell, arm_bar, label_counts_of
 from headstart.cli.show import bytes_read, note, number, say, say_json, table
 from headstart.cli.training_bar import TrainingBar
-from headstart.cli.training_options import Device, Encoding, Jobs, Resume, TextColumn, as_overrides
+from headstart.cli.training_options import (
+    LARGEST_SEED,
+    Device,
+    Encoding,
+    Jobs,
+    Resume,
+    TextColumn,
+    as_overrides,
+)
 
 
 @app.command()
@@ -31,7 +39,9 @@ def shootout(
     preset: Preset = "tiny",
     tokenizer: Annotated[Path | None, typer.Option(help="Its folder or file; without it one is trained.")] = None,
     seeds: Annotated[int, typer.Option(help="How many times each body is fine-tuned.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of the pretrainings, and the first of the fine-tunings.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Of the pretrainings, and the first of the fine-tunings.")
+    ] = 0,
     label_counts: Annotated[
         str, typer.Option(metavar="50,200,800", help="Also fine-tune on so few labels, for the label curve.")
     ] = "",

@@ -6,26 +6,30 @@ from typing import Annotated, Any
 
 import typer
 
-from headstart.cli.app import Force, Json, app
+from headstart.cli.app import Force, Json, app, given_options
 from headstart.cli.comparing import tell_comparison
 from headstart.cli.show import note, number, say, say_json
 from headstart.cli.training_bar import TrainingBar
-from headstart.cli.training_options import Jobs, Resume
+from headstart.cli.training_options import LARGEST_SEED, Jobs, Resume
 
-OUT = Path("runs/demo")
+OUT = Path("runs/demo")  # of the translator's story, runs/demo-translate
 
 
 @app.command()
 def demo(
+    ctx: typer.Context,
     minutes: Annotated[
-        float, typer.Option(help="Of pretraining, 2.5 by default; of the translator's training, 4 by default.")
+        float, typer.Option(min=0, help="Of pretraining, 2.5 by default; of the translator's training, 4 by default.")
     ] = 0.0,
     translate: Annotated[
         bool, typer.Option("--translate", help="The translator's story instead: numbers and dates, English to French.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="The folder to write.")] = OUT,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder to write.", show_default=f"{OUT}, or {OUT}-translate"),
+    ] = None,
     seeds: Annotated[int, typer.Option(help="How many times each model is fine-tuned.")] = 3,
-    seed: Annotated[int, typer.Option(help="The base seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The base seed.")] = 0,
     jobs: Jobs = 0,
     resume: Resume = False,
     force: Force = False,
@@ -34,13 +38,17 @@ def demo(
     """The whole story on film reviews that come with the install: check, tokenizer, bill, pretrain, compare, report."""
     if translate:
         from headstart.cli.telling_translation import demo_translate
+        from headstart.errors import ConfigError
 
-        place = out if out != OUT else OUT.with_name("demo-translate")
+        if unfit := given_options(ctx) & {"--seeds", "--jobs"}:
+            raise ConfigError(f"{', '.join(sorted(unfit))}: --translate trains one model, once; leave it out")
+        place = out or OUT.with_name(f"{OUT.name}-translate")
         demo_translate(place, minutes=minutes or 4.0, seed=seed, resume=resume, force=force, as_json=as_json)
         return
     from headstart.cli.interrupted import saved_on_interrupt
     from headstart.recipes.demo import demo
 
+    out = out or OUT
     with saved_on_interrupt(out):
         done = demo(
             out,

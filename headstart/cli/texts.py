@@ -9,6 +9,7 @@ import typer
 from headstart.cli.app import Force, Json, Overrides, app, check
 from headstart.cli.reading import Documents, Encoding, LabelColumn, SourceColumn, TargetColumn, TextColumn, reading_of
 from headstart.cli.show import progress, say, say_json, table
+from headstart.cli.training_options import LARGEST_SEED
 from headstart.text.records import Reading
 
 
@@ -23,7 +24,7 @@ def tokenizer(
     text_column: TextColumn = "text",
     documents: Documents = "auto",
     encoding: Encoding = "utf-8",
-    seed: Annotated[int, typer.Option(help="Fixes the sample of a large corpus.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Fixes the sample of a large corpus.")] = 0,
     overrides: Overrides = None,
     force: Force = False,
     as_json: Json = False,

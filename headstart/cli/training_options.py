@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped; on an empty folder, start.")]
-Seed = Annotated[int, typer.Option(help="Fixes the first weights, the order and the dropout.")]
+LARGEST_SEED = 2**62  # several seeds in a row must fit into 64 bits
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Fixes the first weights, the order and the dropout.")]
 Jobs = Annotated[
     int, typer.Option(help="How many models are fine-tuned at once; 0: as many as there are cores, one on a GPU.")
 ]

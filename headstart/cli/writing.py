@@ -10,6 +10,7 @@ import typer
 from headstart.cli.app import Json, app
 from headstart.cli.reading import Encoding
 from headstart.cli.show import note, plain, say_json_line
+from headstart.cli.training_options import LARGEST_SEED
 from headstart.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def generate(
     top_k: Annotated[int, typer.Option(help="Choose among so many of the likeliest tokens; 0 for all.")] = 40,
     top_p: Annotated[float, typer.Option(help="Choose among the likeliest tokens that share this probability.")] = 0.95,
     greedy: Annotated[bool, typer.Option("--greedy", help="Always the likeliest token: no chance, no seed.")] = False,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same text.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same text.")] = 0,
     samples: Annotated[int, typer.Option(help="So many texts for each prompt.")] = 1,
     encoding: Encoding = "utf-8",
     device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",

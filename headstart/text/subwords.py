@@ -37,7 +37,7 @@ def check_vocabulary(vocabulary: int) -> None:
     if vocabulary <= FIXED:
         raise TokenizerError(
             f"a vocabulary of {vocabulary} is too small: {FIXED} ids go to the special tokens and the 256 bytes; "
-            f"try --vocabulary 1000 or more"
+            f"try 1000 or more (tokenizer --vocabulary 1000, elsewhere --set model.vocabulary=1000)"
         )
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -16,10 +17,15 @@ class Lock:
     def __init__(self, folder: Path):
         self.folder, self.path = folder, folder / ".lock"
         self.file: IO[str] | None = None
+        self.made = False
 
     def __enter__(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.file = self.path.open("a+", encoding="utf-8")
+        self.made = not self.folder.exists()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.file = self.path.open("a+", encoding="utf-8")
+        except (PermissionError, FileExistsError, NotADirectoryError) as problem:
+            raise RunError(f"{self.folder}: cannot be written ({problem.strerror}); choose another --out") from None
         try:
             _grab(self.file)
         except OSError:
@@ -38,6 +44,9 @@ class Lock:
         if self.file is not None:
             self.path.unlink(missing_ok=True)
             self.file.close()
+        if self.made:
+            with suppress(OSError):  # it holds something, as it should
+                self.folder.rmdir()
 
 
 def _grab(file: IO[str]) -> None:

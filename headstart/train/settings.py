@@ -60,9 +60,11 @@ class Training:
             raise ValueError("beta1 and beta2 must lie in [0, 1), clip must be 0 (none) or more")
         if not 0 <= self.weight_decay < math.inf:
             raise ValueError(f"weight_decay is {self.weight_decay}, but it must be 0 or more")
-        counts = (self.evaluate_every, self.save_every, self.patience, self.negatives)
-        if self.accumulate < 1 or min(counts) < 0:
-            raise ValueError("accumulate must be at least 1; every, patience and negatives must not be below 0")
+        for name in ("evaluate_every", "save_every", "patience", "negatives"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}, but it must be 0 or more")
+        if self.accumulate < 1:
+            raise ValueError(f"accumulate is {self.accumulate}, but it must be at least 1")
 
     def drawn(self, vocabulary: int) -> int:
         """How many tokens of so many a loss is sampled from, beside the targets of a batch; 0: the loss is exact."""

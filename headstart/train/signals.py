@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill end a run after the step that is under way."""
+"""Ctrl-C, a polite kill and a terminal that goes away end a run after the step that is under way."""
 
 import signal
 import threading
@@ -13,7 +13,7 @@ class Interrupted(BaseException):
 class Stopper:
     """`asked` turns true at the first signal; a second one stops at once."""
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
     def __init__(self) -> None:
         self.asked = False
@@ -21,7 +21,7 @@ class Stopper:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self.before = {number: signal.signal(number, self._hear) for number in self.SIGNALS}
+            self.before = {number: signal.signal(number, self._hear) for number in self.SIGNALS if not _unheard(number)}
         return self
 
     def __exit__(
@@ -34,3 +34,8 @@ class Stopper:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+
+
+def _unheard(number: signal.Signals) -> bool:
+    """nohup asks for a run that outlives its terminal."""
+    return number != signal.SIGINT and signal.getsignal(number) == signal.SIG_IGN

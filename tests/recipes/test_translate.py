@@ -1,5 +1,6 @@
 """Translating lines: as many out as in, in order, whatever they hold; and what is said of a translator."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -81,8 +82,14 @@ def test_lines_arrive_whole_however_the_pipe_cuts_them(lines: list[str], size: i
 
 
 def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
-    with pytest.raises(DataError, match="near line 3: not utf-8"):
-        list(read_arriving(io.BytesIO(b"one\ntwo\n\xff\xfe")))
+    given: list[list[str]] = []
+    with pytest.raises(DataError, match=r"stdin:3: not utf-8 .* iconv"):
+        given.extend(read_arriving(io.BytesIO(b"one\ntwo\ncaf\xe9 cr\xe8me\nfour\n")))
+    assert given == [["one", "two"]], "what stands before is not lost"
+    with pytest.raises(DataError, match="stdin:2: a NUL byte"):
+        list(read_arriving(io.BytesIO(b"one\ntw\0o\nthree\n")))
+    with pytest.raises(DataError, match="stdin: not a text file: it looks like a gzip file"):
+        list(read_arriving(io.BytesIO(gzip.compress(b"one"))))
 
 
 def test_several_translations_come_with_their_scores(folder: Path) -> None:

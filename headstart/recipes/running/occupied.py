@@ -8,8 +8,9 @@ from headstart.errors import RunError
 
 def refuse_occupied(out: Path, *, force: bool = False, resume: bool = False) -> None:
     """Refuse a folder with anything in it, unless the user said --force or --resume."""
-    if out.exists() and not out.is_dir():
-        raise RunError(f"{out}: is a file, but a folder is to be written there")
+    for place in (out, *out.parents):
+        if place.exists() and not place.is_dir():
+            raise RunError(f"{place}: is a file, but a folder is to be written there")
     if not (force or resume) and out.is_dir() and any(out.iterdir()):
         raise RunError(
             f"{out}: already holds something. Choose another --out, add --force to replace it, "

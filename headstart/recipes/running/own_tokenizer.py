@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from headstart.errors import RunError
 from headstart.recipes.running.run_file import RUN_FILE
 from headstart.text.subwords import train_tokenizer
 from headstart.text.tokenizer import Tokenizer
@@ -14,7 +15,13 @@ def own_tokenizer(texts: Iterator[str], folder: Path, size: int, workers: Worker
 
     What a run left behind before it had its run file may be of other texts or of another size: it is trained anew.
     """
-    if workers.first and not (folder.exists() and (folder.parent / RUN_FILE).is_file()):
+    begun = (folder.parent / RUN_FILE).is_file()
+    if begun and not folder.exists():
+        raise RunError(
+            f"{folder.parent}: cannot go on, this run has no {folder.name} of its own, but one is asked for now. "
+            "Name the tokenizers that it began with, or start anew in another --out"
+        )
+    if workers.first and not begun:
         train_tokenizer(texts, size).save(folder, overwrite=True)
     workers.wait()
     return Tokenizer.load(folder)

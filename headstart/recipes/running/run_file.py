@@ -12,6 +12,7 @@ from headstart.errors import RunError
 from headstart.train.device import multiplies_bfloat16
 
 RUN_FILE = "run.toml"
+HASH = 64  # letters of a SHA-256
 
 
 def machine() -> dict[str, Any]:
@@ -55,7 +56,7 @@ def check_unchanged(folder: Path, settings: dict[str, Any], found: dict[str, Any
             f"{', '.join(unknown)} stand in one of them only. Go on with that version, or start anew in another --out"
         )
     if changed:
-        differences = [f"{name} was {_show(old)}, now {_show(new)}" for name, old, new in changed]
+        differences = [_difference(*each) for each in changed]
         raise RunError(
             f"{folder}: cannot go on, the run has changed: {'; '.join(differences)}. "
             "Use the old values, or start anew in another --out"
@@ -74,6 +75,12 @@ def _compare(before: dict[str, Any], now: dict[str, Any], prefix: str = "") -> l
         elif old != new:
             found.append((prefix + name, old, new))
     return found
+
+
+def _difference(name: str, old: Any, new: Any) -> str:
+    if {len(str(old)), len(str(new))} == {HASH}:
+        return f"{name.removeprefix('run.')} is another"
+    return f"{name} was {_show(old)}, now {_show(new)}"
 
 
 def _show(value: Any) -> str:

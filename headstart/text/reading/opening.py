@@ -45,27 +45,48 @@ def read_lines(
 
 def _texts(source: Source, reading: Reading, advance: Advance) -> Iterator[str]:
     """Decoded chunks, refused where they hold a NUL or a byte that the encoding doesn't have."""
-    decoder = codec(reading.encoding).incrementaldecoder("strict")
-    number, begun = 1, False
+    checked = Checked(source, reading)
     for chunk in chain(unpack(source, reading, advance), [b""]):
-        if not begun:
-            _check_kind(source, chunk)
-        state = decoder.getstate()
-        try:
-            text = decoder.decode(chunk, final=not chunk)
-        except UnicodeError as problem:
-            decoder.setstate(state)
-            line = number + _lines_before(decoder, chunk, problem, len(state[0]))
-            raise _undecodable(source, reading, line, problem, chunk or state[0]) from None
-        if not begun:
-            begun = True
-            if codec(reading.encoding).name not in _EAT_THEIR_MARK:
-                text = text.removeprefix("\ufeff")
-        if "\0" in text:
-            line = number + text.count("\n", 0, text.index("\0"))
-            raise _binary(source, line, chunk)
-        number += text.count("\n")
+        text = checked.decode(chunk)
+        if checked.problem:
+            raise checked.problem
         yield text
+
+
+class Checked:
+    """Decodes a file chunk by chunk, an empty one at its end; what is refused of it is kept as `problem`."""
+
+    def __init__(self, source: Source, reading: Reading):
+        self.source, self.reading, self.line, self.begun = source, reading, 1, False
+        self.decoder = codec(reading.encoding).incrementaldecoder("strict")
+        self.problem: DataError | None = None
+
+    def decode(self, chunk: bytes) -> str:
+        """The text of a chunk, up to the `problem` if there is one."""
+        if not self.begun and self._is_no_text(chunk):
+            return ""
+        state = self.decoder.getstate()
+        try:
+            text = self.decoder.decode(chunk, final=not chunk)
+        except UnicodeError as problem:
+            self.decoder.setstate(state)
+            text = _before(self.decoder, chunk, problem, len(state[0]))
+            line, sample = self.line + text.count("\n"), chunk or state[0]
+            self.problem = _undecodable(self.source, self.reading, line, problem, sample)
+        if not self.begun and codec(self.reading.encoding).name not in _EAT_THEIR_MARK:
+            text = text.removeprefix("\ufeff")
+        self.begun = self.begun or bool(text)
+        if "\0" in text:
+            text = text[: text.index("\0")]
+            self.problem = _binary(self.source, self.line + text.count("\n"), chunk)
+        self.line += text.count("\n")
+        return text
+
+    def _is_no_text(self, head: bytes) -> bool:
+        kind, advice = kind_of(head)
+        if kind:
+            self.problem = DataError(f"{self.source.name}: not a text file: it looks like {kind}; {advice}")
+        return bool(kind)
 
 
 def codec(encoding: str) -> codecs.CodecInfo:
@@ -79,18 +100,12 @@ def codec(encoding: str) -> codecs.CodecInfo:
     )
 
 
-def _check_kind(source: Source, head: bytes) -> None:
-    kind, advice = kind_of(head)
-    if kind:
-        raise DataError(f"{source.name}: not a text file: it looks like {kind}; {advice}")
-
-
-def _lines_before(decoder: codecs.IncrementalDecoder, chunk: bytes, problem: UnicodeError, held: int) -> int:
-    """Line ends in what can still be decoded of the chunk; `held` bytes were left over from the one before."""
+def _before(decoder: codecs.IncrementalDecoder, chunk: bytes, problem: UnicodeError, held: int) -> str:
+    """What can still be decoded of the chunk; `held` bytes were left over from the one before."""
     start = problem.start if isinstance(problem, UnicodeDecodeError) else 0
     with suppress(UnicodeError):
-        return decoder.decode(chunk[: max(0, start - held)]).count("\n")
-    return 0
+        return decoder.decode(chunk[: max(0, start - held)])
+    return ""
 
 
 def _undecodable(source: Source, reading: Reading, line: int, problem: UnicodeError, sample: bytes) -> DataError:
