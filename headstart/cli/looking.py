@@ -47,8 +47,9 @@ def bill(
     ]
     table(["part", "formula", "parameters"], [*rows, ("total", "", f"{costs.total:,}")], numbers=[2])
     say(f"\nThe model built from this shape has {costs.built:,}: the same.")
+    unit = "pair of tokens" if task == "translate" else "token"
     say(
-        f"Work per token at length {length}: {number(costs.work.forward)}FLOP forward, "
+        f"Work per {unit} at length {length}: {number(costs.work.forward)}FLOP forward, "
         f"{number(costs.work.training)}FLOP in training; neither depends on the number of heads."
     )
     memory: dict[str, int] = {**vars(costs.memory), "total": costs.memory.total}
@@ -136,7 +137,9 @@ def draw_attention(
     out: Out,
     layer: Annotated[int, typer.Option(help="Which layer, counted from 1; the last one by default.")] = 0,
     beside: Annotated[list[Path] | None, typer.Option(help="Another run that reads the same text; repeatable.")] = None,
-    head: Annotated[int, typer.Option(help="Only this head, counted from 1; all of them by default.")] = 0,
+    head: Annotated[
+        int, typer.Option(help="Only this head, counted from 1; all of them by default. Not of a translator.")
+    ] = 0,
 ) -> None:
     """Where each head of a layer looks, with the tokens on the axes; of a translator, the words read for each written.
 
@@ -216,9 +219,10 @@ def _tell_paper(paper: "PaperRun") -> None:
         "its figure, so no cause is claimed."
     )
     say(
-        f"Its run: 100,000 steps of 25,000 source and 25,000 target tokens, 12 hours on 8 GPUs. Counted: "
-        f"{paper.flops:.1e} FLOP (the paper, from GPU hours: {paper.their_flops:.1e}). This machine reaches "
-        f"{number(paper.speed)}FLOP/s on this model, so it would take {paper.days:,.0f} days here."
+        f"Its run: 100,000 steps of 25,000 source and 25,000 target tokens, 12 hours on 8 GPUs. Counted, for sentences "
+        f"of {paper.length} tokens: {paper.flops:.1e} FLOP (the paper, from GPU hours: {paper.their_flops:.1e}). "
+        f"This machine reaches {number(paper.speed)}FLOP/s on this model, the optimiser aside, so it would take "
+        f"{paper.days:,.0f} days here."
     )
 
 

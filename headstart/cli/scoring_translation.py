@@ -38,6 +38,8 @@ def evaluate_translator(
         say_json(asdict(found))
         return
     _tell_scores(found.scores)
+    if found.empty:
+        say(f"Note: {found.empty:,} of these pairs have an empty side.")
     speed = found.scores.sentences / max(found.seconds, 1e-9)
     how = found.search
     say(f"Beam {how.beam}, length penalty {how.penalty:g}: {speed:,.0f} sentences a second.")
@@ -46,8 +48,9 @@ def evaluate_translator(
 
 
 def _tell_scores(scores: "TranslationScores") -> None:
+    unit = "sentence" if scores.sentences == 1 else "sentences"
     say(
-        f"{scores.sentences:,} sentences: BLEU {scores.bleu.value:.2f} (95 % interval {scores.bleu.low:.2f} to "
+        f"{scores.sentences:,} {unit}: BLEU {scores.bleu.value:.2f} (95 % interval {scores.bleu.low:.2f} to "
         f"{scores.bleu.high:.2f}), chrF {scores.chrf:.2f}, exact match {scores.exact:.2%}, "
         f"length {scores.length:.3f} of the references'."
     )

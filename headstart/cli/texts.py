@@ -93,7 +93,7 @@ def check_data(
     reading = reading_of(overrides, documents=documents, encoding=encoding, **columns)
     if pairs:
         if corpus or drop or tokenizer:
-            raise DataError("--pairs takes --train, --valid and --test only")
+            raise DataError("--pairs checks --train, --valid and --test; leave out --corpus, --tokenizer and --drop")
         _check_pairs({"train": train, "valid": valid, "test": test}, reading, as_json)
         return
     inputs = name_inputs(corpus or (), train, valid, test, reading)
@@ -133,6 +133,9 @@ def _check_pairs(parts: dict[str, str], reading: Reading, as_json: bool) -> None
     for side, report in found.sides.items():
         say(f"{side}:")
         _show_twins(report.within, report.overlaps)
+        _show_examples(report.examples)
+    for sentence in found.notes:
+        say(f"Note: {sentence}.")
     for sentence in found.warnings:
         say(f"Warning: {sentence}")
     if not found.warnings:

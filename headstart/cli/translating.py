@@ -76,12 +76,17 @@ def translator(
     """Train an encoder-decoder on pairs of sentences: it reads the source both ways and writes the target.
 
     Try: headstart translator train.en:train.de --valid valid.en:valid.de --minutes 30 --out runs/mt
+
+    Worth a --set: train.decay=cosine (or inverse-sqrt), model.vocabulary=13000, translator.tokens=8192 (of a batch),
+    translator.agreement=1.25 (better in the end, twice the time). OUT/run.toml lists all settings.
     """
     from dataclasses import asdict
 
     from headstart.cli.interrupted import saved_on_interrupt
+    from headstart.errors import ConfigError
     from headstart.recipes.running.stopping import StopRule
     from headstart.recipes.settings import read_settings
+    from headstart.recipes.translating.scene import is_of_the_body
     from headstart.recipes.translating.two_tongues import Given
     from headstart.recipes.translator import translator
 
@@ -95,6 +100,10 @@ def translator(
         "reading.encoding": encoding,
     }
     settings = read_settings(preset, config, [*as_overrides(given), *(overrides or ())])
+    if given["translator.vocabularies"] == "separate" != settings.translator.vocabularies:
+        raise ConfigError("--separate and --source-tokenizer need translator.vocabularies=separate; leave that out")
+    if start is not None and (fixed := [each for each in overrides or () if is_of_the_body(each)]):
+        raise ConfigError(f"--from brings its own shape: leave out --set {' --set '.join(fixed)}")
     stop = StopRule(minutes=minutes or (10.0 if not (epochs or steps) else 0.0), epochs=epochs, steps=steps)
     with TrainingBar("translator") as bar, saved_on_interrupt(out):
         done = translator(
@@ -170,15 +179,25 @@ def translate(
 
     reading = Reading(text_column=text_column, encoding=encoding)
     interpreter = load_interpreter(run, beam=beam, penalty=penalty, best=best, long=long, device=device)
-    name = "stdin line" if file == "-" else f"{file} line"
-    for found in translate_blocks(interpreter, _blocks(file, reading), name):
+    tell_which(run, interpreter.folder)
+    blocks, unit = _blocks(run, file, reading)
+    name = f"stdin {unit}" if file == "-" else f"{file} {unit}"
+    for found in translate_blocks(interpreter, blocks, name):
         if found.parts > 1:
-            note(f"Line {found.line:,} is longer than {interpreter.room:,} tokens: translated in {found.parts} parts.")
+            where = f"{unit.capitalize()} {found.line:,}"
+            note(f"{where} is longer than {interpreter.room:,} tokens: translated in {found.parts} parts.")
         _show(found, best, as_json)
 
 
-def _blocks(file: str, reading: "Reading") -> Iterator[Sequence[str]]:
-    """A pipe as it comes, the lines of a file, or the texts of a table."""
+def tell_which(run: Path, folder: Path) -> None:
+    """A run that was stopped has no best model yet; its last one answers in its place."""
+    if run != folder and not folder.name.startswith("best"):
+        note(f"Note: {run} has no best/ yet, so {folder} is used; --resume its training to get one.")
+
+
+def _blocks(run: Path, file: str, reading: "Reading") -> tuple[Iterator[Sequence[str]], str]:
+    """A pipe as it comes, the lines of a file, or the texts of a table; and what they are called."""
+    from headstart.errors import DataError
     from headstart.recipes.translate import in_blocks
     from headstart.text.readers import read_rows
     from headstart.text.reading.arriving import read_arriving
@@ -186,11 +205,13 @@ def _blocks(file: str, reading: "Reading") -> Iterator[Sequence[str]]:
     from headstart.text.reading.sources import TABLES, source_at
 
     if file == "-":
-        return read_arriving(sys.stdin.buffer, reading.encoding)  # type: ignore[arg-type]
+        return read_arriving(sys.stdin.buffer, reading.encoding), "line"  # type: ignore[arg-type]
+    if " " in file and not Path(file).exists():
+        raise DataError(f'{file}: no such file. To translate a sentence: echo "Two dogs." | headstart translate {run}')
     source = source_at(file)
     if source.form in TABLES:
-        return in_blocks(row.text for row in read_rows(file, reading, labelled=False))
-    return in_blocks(read_lines(source, reading))
+        return in_blocks(row.text for row in read_rows(file, reading, labelled=False)), "row"
+    return in_blocks(read_lines(source, reading)), "line"
 
 
 def _show(found: "Translated", best: int, as_json: bool) -> None:

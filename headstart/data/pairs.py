@@ -77,7 +77,8 @@ class TranslationPairs:
         self.empty, self.long = int(empty.sum()), int((long & ~empty).sum())
         self.uneven = int((uneven & ~(empty | long)).sum())
         if not len(self.rows):
-            raise DataError(f"no pair of texts to use: {self._left_out(fitting) or 'there was none'}")
+            advice = "; raise translator.longest or translator.largest_ratio" if self.long + self.uneven else ""
+            raise DataError(f"no pair of texts to use: {self._left_out(fitting) or 'there was none'}{advice}")
         self.note = self._left_out(fitting) if len(self.rows) < len(sources) else ""
         self.lengths = sizes[self.rows] + 1
         self.buckets = Buckets(np.floor(self.lengths * room).astype(int), bucketing, shuffle=shuffle, seed=seed)

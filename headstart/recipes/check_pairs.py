@@ -9,7 +9,7 @@ from headstart.errors import DataError
 from headstart.recipes.check_data import DataReport, check_data
 from headstart.text.guard.inputs import Input
 from headstart.text.reading.archives import Advance, ignore
-from headstart.text.reading.pairs import read_pairs
+from headstart.text.reading.pairs import read_pairs, unheaded
 from headstart.text.reading.parallel import split_spec
 from headstart.text.reading.sources import source_at
 from headstart.text.records import Document, Pair, Reading, Row
@@ -26,10 +26,13 @@ class PairReport:
     parts: dict[str, dict[str, int]]
     sides: dict[str, DataReport]
     warnings: list[str]
+    notes: list[str]
 
     def to_json(self) -> dict[str, Any]:
         sides = {side: report.to_json() for side, report in self.sides.items()}
-        return {"parts": self.parts, "sides": sides, "warnings": self.warnings}
+        for report in sides.values():
+            report.pop("warnings", None)  # of labelled rows; those on pairs stand beside
+        return {"parts": self.parts, "sides": sides, "warnings": self.warnings, "notes": self.notes}
 
 
 def check_pairs(specs: dict[str, str], reading: Reading, *, advance: Callable[[int], None] = ignore) -> PairReport:
@@ -42,7 +45,8 @@ def check_pairs(specs: dict[str, str], reading: Reading, *, advance: Callable[[i
     sides: dict[str, DataReport] = {
         side: check_data(parts, advance=advance if side == "pair" else ignore) for side, parts in inputs.items()
     }
-    return PairReport(parts=odd, sides=sides, warnings=[*_overlaps(sides, odd), *_oddities(odd)])
+    notes = [note for note in (unheaded(spec, reading) for spec in given.values()) if note]
+    return PairReport(parts=odd, sides=sides, warnings=[*_overlaps(sides, odd), *_oddities(odd)], notes=notes)
 
 
 def count_odd(pairs: Iterator[Pair]) -> dict[str, int]:
@@ -74,17 +78,18 @@ def _input(name: str, spec: str, reading: Reading, side: Side) -> Input:
 
 def _overlaps(sides: dict[str, DataReport], odd: dict[str, dict[str, int]]) -> Iterator[str]:
     """The gravest first: what of the test was learnt."""
-    plural = {"source": "sources", "target": "translations", "pair": "whole pairs"}
+    plural = {"source": "sources", "target": "translations", "pair": "pairs"}
     names = sorted(sides["source"].overlaps, key=lambda name: not name.endswith("test"))
     for name in names:
         first, second = name.split("-")
         for side in SIDES:
             counts = sides[side].overlaps[name]
             whole = f"{odd[second]['pairs']:,} {second} {plural[side]}"
+            both = " on both sides" if side == "pair" else ""
             if counts["exact"]:
-                yield f"{counts['exact']:,} of {whole} also stand in {first}"
+                yield f"{counts['exact']:,} of {whole} also stand in {first}{both}"
             if counts["near"]:
-                yield f"{counts['near']:,} of {whole} have a near-duplicate in {first}"
+                yield f"{counts['near']:,} of {whole} have a near-duplicate in {first}{both}"
     for name, counts in sides["pair"].within.items():
         if counts["exact"]:
             yield f"{counts['exact']:,} of {odd[name]['pairs']:,} {name} pairs repeat an earlier one"

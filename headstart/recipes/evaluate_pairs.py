@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from headstart.errors import DataError
 from headstart.evaluate.translation import (
     Comparison,
     Measures,
@@ -30,6 +31,7 @@ class TranslatorEvaluation:
     other: TranslationScores | None = None
     other_search: Search | None = None
     difference: Comparison | None = None
+    empty: int = 0  # pairs with an empty side; they count
 
 
 def evaluate_pairs(
@@ -44,6 +46,9 @@ def evaluate_pairs(
     device: str = "auto",
 ) -> TranslatorEvaluation:
     pairs = read_all(spec, reading)
+    empty = sum(not (pair.source_text.strip() and pair.target_text.strip()) for pair in pairs)
+    if empty == len(pairs):
+        raise DataError(f"{spec}: each pair has an empty side, so there is nothing to score; is it SOURCE:TARGET?")
     sources, references = [pair.source_text for pair in pairs], [pair.target_text for pair in pairs]
     interpreter = load_interpreter(run, beam=beam, penalty=penalty, device=device)
     rival = load_interpreter(against, beam=beam, penalty=penalty, device=device) if against is not None else None
@@ -52,7 +57,7 @@ def evaluate_pairs(
     seconds = time.perf_counter() - started
     scores = score_translations(sources, written, references, measures)
     if rival is None:
-        return TranslatorEvaluation(scores, seconds, interpreter.how)
+        return TranslatorEvaluation(scores, seconds, interpreter.how, empty=empty)
     others = _translate(rival, sources)
     return TranslatorEvaluation(
         scores,
@@ -61,6 +66,7 @@ def evaluate_pairs(
         score_translations(sources, others, references, measures),
         rival.how,
         compare_translations(others, written, references, measures),
+        empty,
     )
 
 

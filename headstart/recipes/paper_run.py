@@ -37,6 +37,7 @@ class PaperRun:
     their_gpu_hours: int
     speed: float
     days: float
+    length: int = LENGTH  # of both sides, for which operations are counted
 
 
 def is_the_papers(shape: Shape) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from headstart.checkpoint import Saved, load
-from headstart.config import build
 from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.beam import Hypothesis, Search, search_all
 from headstart.generate.choose import never_written
@@ -58,18 +57,27 @@ class Interpreter:
                 "Make a translator: headstart translator SOURCE:TARGET --valid SOURCE:TARGET --out runs/mt"
             )
         card, usual = saved.card, Search()
-        wish = {"beam": beam, "penalty": card.penalty if penalty is None else penalty}
-        self.how = build(Search, wish | {"growth": max(usual.growth, card.growth)}, "search")
+        try:
+            wish = card.penalty if penalty is None else penalty
+            self.how = Search(beam=beam, penalty=wish, growth=max(usual.growth, card.growth))
+        except ValueError as problem:
+            raise ConfigError(str(problem)) from None
         if not 1 <= best <= beam:
             raise ConfigError(f"--best {best}: a beam of {beam} finds 1 to {beam}; raise --beam for more")
-        self.model, self.best, self.long = saved.model, best, long
+        self.folder, self.model, self.best, self.long = saved.folder, saved.model, best, long
         self.source, self.target = saved.source_tokenizer, saved.tokenizer
         self.room = (saved.card.longest or saved.card.shape.context) - 1  # tokens of a source beside its <eos>
         self.never = never_written(self.target, saved.card.shape.vocabulary)
 
-    def translate(self, lines: Sequence[str], first: int = 1, name: str = "line") -> list[Translated]:
+    def too_long(self, lines: Sequence[str]) -> list[int]:
+        """The places of the lines that are refused, however good the others are."""
+        if self.long == "split":
+            return []
+        return [place for place, line in enumerate(lines) if len(self.source.encode(line)) > self.room]
+
+    def translate(self, lines: Sequence[str], first: int = 1) -> list[Translated]:
         """One block of lines, of which `first` is the number of the first."""
-        parts = [self._parts(line, f"{name} {number}") for number, line in enumerate(lines, first)]
+        parts = [self._parts(line) for line in lines]
         ids = [part for cut in parts for part in cut]
         found = iter(search_all(self.model, ids, self.how, forbidden=self.never, wanted=self.best))
         answers = [[next(found) for _ in cut] for cut in parts]
@@ -78,18 +86,13 @@ class Interpreter:
             for number, (line, answer) in enumerate(zip(lines, answers), first)
         ]
 
-    def _parts(self, line: str, where: str) -> list[list[int]]:
+    def _parts(self, line: str) -> list[list[int]]:
         """The ids to translate: none for a line without words, several where it is too long."""
         if not line.strip():
             return []
         ids = self.source.encode(line)
         if len(ids) <= self.room:
             return [[*ids, self.source.eos]] if ids else []
-        if self.long == "refuse":
-            raise DataError(
-                f"{where}: {len(ids):,} tokens, but this translator reads at most {self.room:,}; "
-                "shorten the line, or let it be split with --long split"
-            )
         cut = part(line, lambda text: len(self.source.encode(text)) <= self.room)
         encoded = [self.source.encode(text) for text in cut]
         return [[*ids[: self.room], self.source.eos] for ids in encoded if ids]
@@ -128,12 +131,24 @@ def load_interpreter(
 
 
 def translate_blocks(interpreter: Interpreter, blocks: Iterable[Sequence[str]], name: str) -> Iterator[Translated]:
-    """Block after block, each given out when it is done."""
+    """Block after block, each given out when it is done; what stands before a line that is refused is given out too."""
     number = 1
     for block in blocks:
         for start in range(0, len(block), BLOCK):
-            yield from interpreter.translate(block[start : start + BLOCK], number, name)
-            number += len(block[start : start + BLOCK])
+            lines = block[start : start + BLOCK]
+            refused = interpreter.too_long(lines)
+            yield from interpreter.translate(lines[: refused[0]] if refused else lines, number)
+            if refused:
+                raise _refusal(name, [number + place for place in refused], interpreter.room)
+            number += len(lines)
+
+
+def _refusal(name: str, numbers: Sequence[int], room: int) -> DataError:
+    shown, more = ", ".join(f"{number:,}" for number in numbers[:10]), len(numbers) - 10
+    return DataError(
+        f"{name}{'s' if len(numbers) > 1 else ''} {shown}{f' and {more:,} more' if more > 0 else ''}: "
+        f"more than the {room:,} tokens that this translator reads; shorten, or let it be split with --long split"
+    )
 
 
 def in_blocks(lines: Iterable[str]) -> Iterator[list[str]]:

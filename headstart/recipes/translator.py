@@ -22,6 +22,7 @@ from headstart.recipes.translating.pair_files import Encoded, hash_pairs, read_a
 from headstart.recipes.translating.recut import recut
 from headstart.recipes.translating.scene import Scene, build_model, check_body
 from headstart.recipes.translating.two_tongues import NONE, Given, check_tongues, prepare_tongues
+from headstart.text.readers import unheaded
 from headstart.train.board import check_installed
 from headstart.train.device import join_workers
 from headstart.train.lock import Lock
@@ -73,6 +74,8 @@ def translator(
         check_body(saved)
     check_tongues(settings, saved, given)
     say(f"{len(pairs):,} training pairs, {len(held):,} for validation.")
+    for note in filter(None, (unheaded(spec, settings.reading) for spec in (train, valid))):
+        say(f"Note: {note}.")
     with Lock(out) if workers.first else nullcontext(), fresh_tongues(out, resume, workers) as folder:
         tongues = prepare_tongues(pairs, folder, settings, saved, given, workers, say)
         if (size := tongues.target.size) != settings.model.vocabulary:

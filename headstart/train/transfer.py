@@ -36,7 +36,9 @@ def carry_body(saved: Saved, model: nn.Module) -> Ledger:
     theirs, ours = dict(saved.model.named_parameters()), dict(model.named_parameters())
     kept = {name for name in theirs if name.startswith("body.")}
     if not kept:
-        raise CheckpointError(f"{saved.folder}: no body to carry over; start from a run of headstart pretrain")
+        raise CheckpointError(
+            f"{saved.folder}: a translator has no body to carry; start from a run of headstart pretrain"
+        )
     for name in sorted(kept):
         if name not in ours or ours[name].shape != theirs[name].shape:
             raise CheckpointError(

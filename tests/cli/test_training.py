@@ -67,3 +67,26 @@ def test_finetune_asks_where_a_text_is_read(monkeypatch: pytest.MonkeyPatch, tmp
     for pooling in ([], ["--pooling", "first"]):
         assert refusal("finetune", "t.csv", "--from", "scratch", "--out", str(tmp_path / "clf"), *pooling) == "enough"
     assert asked == ["auto", "first"]
+
+
+@pytest.mark.parametrize("command", ["pretrain", "translator", "finetune", "compare", "shootout", "generate", "demo"])
+def test_a_seed_that_is_none_is_refused_at_once(command: str) -> None:
+    for seed in ("-1", str(2**64)):
+        done = runner.invoke(app, [command, "--seed", seed])
+        assert done.exit_code == 2
+        assert "Invalid value for '--seed'" in done.output
+
+
+def test_the_translators_demo_takes_its_own_options(tmp_path: Path) -> None:
+    words = ("demo", "--translate", "--out", str(tmp_path / "demo"))
+    assert "--jobs, --seeds: --translate trains one model" in refusal(*words, "--seeds", "9", "--jobs", "2")
+    assert runner.invoke(app, [*words, "--minutes", "-1"]).exit_code == 2
+    assert not (tmp_path / "demo").exists()
+
+
+def test_a_body_brings_its_shape_to_a_translator(tmp_path: Path) -> None:
+    words = ("translator", "a.en:a.fr", "--valid", "b.en:b.fr", "--out", str(tmp_path / "mt"))
+    asked = refusal(*words, "--from", "runs/lm", "--set", "model.width=64", "--set", "model.dropout=0.1")
+    assert asked.endswith("leave out --set model.width=64")
+    both = refusal(*words, "--separate", "--set", "translator.vocabularies=joint")
+    assert "need translator.vocabularies=separate" in both

@@ -40,7 +40,7 @@ def test_the_command_tells_it(tmp_path: Path) -> None:
     given = files(tmp_path)
     words = ["check", "data", "--pairs", "--train", given["train"], "--test", given["test"]]
     shown, counted = CliRunner().invoke(app, words), CliRunner().invoke(app, [*words, "--json"])
-    assert "1 of 3 test whole pairs also stand in train" in shown.stdout
+    assert "1 of 3 test pairs also stand in train on both sides" in shown.stdout
     assert json.loads(counted.stdout)["sides"]["pair"]["overlaps"]["train-test"]["exact"] == 1
 
 
@@ -49,3 +49,12 @@ def test_nothing_and_a_pipe_are_refused() -> None:
         check_pairs({"train": ""}, Reading())
     with pytest.raises(DataError, match="several times"):
         check_pairs({"train": "-:-"}, Reading())
+
+
+def test_a_header_that_is_read_as_a_pair_is_told(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.tsv"
+    table.write_text("en\tfr\nthe cat\tle chat\n")
+    found = check_pairs({"train": str(table)}, Reading())
+    assert found.parts["train"]["pairs"] == 2
+    assert "its first pair being 'en' and 'fr'" in found.notes[0]
+    assert not check_pairs({"train": str(table)}, Reading(source_column="en", target_column="fr")).notes

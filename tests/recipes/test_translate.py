@@ -20,7 +20,7 @@ from headstart.errors import CheckpointError, ConfigError, DataError
 from headstart.generate.parting import part
 from headstart.recipes.drawing.alignment import align
 from headstart.recipes.running.stopping import StopRule
-from headstart.recipes.translate import Interpreter, translate_blocks
+from headstart.recipes.translate import Interpreter, Translated, translate_blocks
 from headstart.recipes.translator import translator
 from headstart.text.reading.arriving import read_arriving
 
@@ -58,8 +58,10 @@ def test_a_long_line_is_split_or_refused_with_its_number(folder: Path, interpret
     assert long.parts == len(parts) > 1
     assert long.text == " ".join(found.text for found in interpreter.translate(parts)).strip()
     strict = Interpreter(load(folder / "run"), beam=1, long="refuse")
-    with pytest.raises(DataError, match=r"text line 2: .* tokens, but this translator reads at most 15"):
-        strict.translate(lines, name="text line")
+    given: list[Translated] = []
+    with pytest.raises(DataError, match=r"text lines 2, 4: more than the 15 tokens that this translator reads"):
+        given.extend(translate_blocks(strict, [[*lines, "a dog", lines[1]]], "text line"))
+    assert [found.source for found in given] == ["a cat"], "what stands before is not lost"
 
 
 @given(st.text(alphabet="ab .!?\n猫。", max_size=60), st.integers(1, 10))

@@ -333,8 +333,18 @@ def test_mistakes_are_named_before_anything_is_written(
         go(whole, (pairs[0], str(blank)), force=True)
     with pytest.raises(ConfigError, match="nothing is dropped"):
         go(whole, pairs, "translator.agreement=1", "model.dropout=0", "model.embedding_dropout=0", force=True)
+    with pytest.raises(RunError, match="this run has no source_tokenizer of its own"):
+        go(whole, pairs, "translator.vocabularies=separate", resume=True)
+    assert not (whole / "source_tokenizer").exists()
+    with pytest.raises(RunError, match="cannot go on, the run has changed: train is another"):
+        go(whole, (pairs[1], pairs[1]), resume=True)
+    with pytest.raises(RunError, match=r"run.toml: is a file, but a folder is to be written there"):
+        go(whole / "run.toml" / "run", pairs)
     assert contents(whole) == before
     assert (whole / "tokenizer").is_dir()
+    with pytest.raises(DataError, match=r"no pair of texts to use.*; raise translator.longest"):
+        go(tmp_path / "fourth", (str(long), pairs[1]), "translator.longest=3", "model.vocabulary=280")
+    assert not (tmp_path / "fourth").exists(), "a folder that was made for nothing is taken away"
     short = tmp_path / "short.fr"
     short.write_text("un\n")
     with pytest.raises(DataError, match="must match line by line"):

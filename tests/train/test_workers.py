@@ -38,12 +38,14 @@ def pretraining(corpus: str, out: Path, steps: int) -> list[str]:
     return ["pretrain", corpus, "--out", str(out), "--steps", str(steps), *sets]
 
 
-def run(workers: int, *words: str) -> None:
+def run(workers: int, *words: str) -> str:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         command(workers, *words), capture_output=True, text=True, check=False, env=environment, timeout=240
     )
     assert done.returncode == 0, done.stderr
+    assert "FutureWarning" not in done.stderr
+    return done.stdout
 
 
 def pretrain(workers: int, corpus: str, out: Path, steps: int = 20) -> None:
@@ -70,7 +72,8 @@ def test_two_workers_train_the_same_translator(tmp_path: Path) -> None:
     sets += ["translator.choice=held_out_loss"]  # of two models that write alike, BLEU would choose by chance
     for workers in (1, 2):
         words = ["translator", train, "--valid", valid, "--out", str(tmp_path / str(workers)), "--steps", "20"]
-        run(workers, *words, *[word for option in sets for word in ("--set", option)])
+        said = run(workers, *words, *[word for option in sets for word in ("--set", option)], "--json")
+        assert json.loads(said)["steps"] == 20, "one of the workers speaks"
     assert losses(tmp_path / "2") == pytest.approx(losses(tmp_path / "1"), abs=2e-4)
     one, two = (load(tmp_path / name) for name in ("1", "2"))
     assert two.card.scores["bleu"] == pytest.approx(one.card.scores["bleu"], abs=0.5)

@@ -103,6 +103,8 @@ def prepare(request: Request, say: Callable[[str], None]) -> Bench:
     """Read everything that may be read before training, and find what leaks."""
     folder = find(request.run)
     card = read_card(folder)
+    if card.task == "translate":
+        raise CheckpointError(f"{request.run}: is a translator, without a body to learn labels; give a pretrained run")
     pooling_of(request.settings.finetune, card.causal)  # one that this body cannot have is refused
     if not card.tokenizer:
         raise CheckpointError(f"{folder}: saved without a tokenizer, so it cannot read text")

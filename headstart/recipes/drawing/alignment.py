@@ -47,9 +47,9 @@ def align(saved: Saved, text: str, layer: int = 0) -> Alignment:
     if not 0 <= layer <= depth:
         raise ConfigError(f"--layer {layer}: this model has layers 1 to {depth}")
     ids = source.encode(text)
-    if not ids:
+    if not ids or not text.strip():
         raise DataError("the text is empty: there is nothing to translate")
-    most = most_tokens(model.reader.shape)
+    most = min(most_tokens(model.reader.shape), saved.card.longest or MOST_TOKENS)  # a longer one is read in parts
     if len(ids) + 1 > most:
         raise DataError(f"the text has {len(ids) + 1} tokens, but at most {most} can be shown: shorten it")
     read = [*ids, source.eos]

@@ -193,7 +193,8 @@ def _shown(scores: Scores) -> Scores:
 def _told(scene: Scene, texts: TranslationPairs, validation: Validation, say: Callable[[str], None]) -> tuple[str, ...]:
     """What is to be known of the pairs before hours are spent on them, and what a pretrained body brought."""
     held = f"--valid: {validation.pairs.note}" if validation.pairs.note else ""
-    notes = tuple(note for note in (texts.note, held, *repeats(scene.train.pairs, scene.valid.pairs)) if note)
+    found = (texts.note, held, *repeats(scene.train.pairs, scene.valid.pairs))
+    notes = tuple(note for note in found if note)
     for note in notes:
         say(f"Note: {note}")
     say(scene.ledger.sentence())

@@ -51,6 +51,15 @@ class Scene:
         return Validation(self.valid, self.tongues.target, self.card, self.workers, sentences, measures)
 
 
+OWN = ("dropout", "embedding_dropout", "attention_dropout", "tied", "output_bias")  # of a shape, beside any body
+
+
+def is_of_the_body(setting: str) -> bool:
+    """Whether SECTION.NAME=VALUE sets what a pretrained body fixes; its vocabulary is that of one side only."""
+    section, _, name = setting.partition("=")[0].strip().partition(".")
+    return section == "model" and name not in (*OWN, "vocabulary")
+
+
 def check_body(saved: Saved) -> None:
     """Refuse a run that has no body to carry."""
     if saved.card.task == "translate":
@@ -63,8 +72,7 @@ def build_model(saved: Saved | None, settings: Settings, tongues: Tongues) -> tu
     """A pretrained body fixes the shape, but for how much is dropped and how the output is made."""
     options, shape = settings.translator, settings.model
     if saved is not None:
-        ours = {name: getattr(shape, name) for name in ("dropout", "embedding_dropout", "attention_dropout")}
-        shape = replace(saved.card.shape, **ours, tied=shape.tied, output_bias=shape.output_bias)
+        shape = replace(saved.card.shape, **{name: getattr(shape, name) for name in OWN})
     shape = replace(shape, vocabulary=tongues.target.size)
     own = 0 if options.shared and not tongues.own_source else tongues.source.size
     card = Card(task="translate", shape=shape, source_vocabulary=own)

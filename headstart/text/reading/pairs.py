@@ -49,6 +49,18 @@ def _has_header(source: Source, reading: Reading) -> bool:
     return wanted != {column.name for column in pair_columns(USUAL)} or bool(wanted & {cell.strip() for cell in cells})
 
 
+def unheaded(spec: str | Path, reading: Reading = USUAL) -> str:
+    """A sentence on a `.tsv` whose first line is read as a pair, for it may have been meant as a header."""
+    source = source_at(spec) if len(split_spec(spec)) == 1 else None
+    if source is None or source.form != ".tsv" or _has_header(source, reading):
+        return ""
+    _, cells = next(read_cells(source, reading), (1, []))
+    return (
+        f"{source.name} is read without a header, its first pair being '{cells[0]}' and '{' '.join(cells[1:2])}'; "
+        "name the columns with --source-column and --target-column if that is a header"
+    )
+
+
 def _headless_pairs(source: Source, reading: Reading, advance: Advance) -> Iterator[Pair]:
     """The first two columns; whatever follows, such as a licence, is left out."""
     for line, cells in read_cells(source, reading, advance):
