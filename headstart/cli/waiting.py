@@ -6,7 +6,7 @@ beside any other program the thread that is waited for then finds no core, and a
 
 import os
 
-SPINS = "2000"  # turns of a loop, microseconds; the usual 300,000 outlast most operations of a small model
+SPINS = "2000"  # turns of a loop, tens of microseconds; the usual 300,000 are longer than a small operation
 
 
 def wait_politely() -> None:
