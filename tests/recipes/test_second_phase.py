@@ -75,7 +75,7 @@ def test_resumed_it_ends_with_the_same_bytes(first: Path, other: str, tmp_path: 
     go_on(other, tmp_path / "run", first, resume=True)
     for name in ("model.safetensors", "moments.safetensors"):
         assert (tmp_path / "run" / "last" / name).read_bytes() == (tmp_path / "whole" / "last" / name).read_bytes()
-    with pytest.raises(RunError, match=r"run\.from was"):
+    with pytest.raises(RunError, match=r"run\.from is another"):
         go_on(other, tmp_path / "run", tmp_path / "whole", resume=True)
 
 

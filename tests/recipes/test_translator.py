@@ -336,7 +336,7 @@ def test_mistakes_are_named_before_anything_is_written(
     with pytest.raises(RunError, match="this run has no source_tokenizer of its own"):
         go(whole, pairs, "translator.vocabularies=separate", resume=True)
     assert not (whole / "source_tokenizer").exists()
-    with pytest.raises(RunError, match="cannot go on, the run has changed: train is another"):
+    with pytest.raises(RunError, match=r"cannot go on, the run has changed: run.train is another"):
         go(whole, (pairs[1], pairs[1]), resume=True)
     with pytest.raises(RunError, match=r"run.toml: is a file, but a folder is to be written there"):
         go(whole / "run.toml" / "run", pairs)

@@ -79,7 +79,7 @@ def _compare(before: dict[str, Any], now: dict[str, Any], prefix: str = "") -> l
 
 def _difference(name: str, old: Any, new: Any) -> str:
     if {len(str(old)), len(str(new))} == {HASH}:
-        return f"{name.removeprefix('run.')} is another"
+        return f"{name} is another"
     return f"{name} was {_show(old)}, now {_show(new)}"
 
 
