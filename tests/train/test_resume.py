@@ -178,7 +178,7 @@ def test_what_changed_is_named(whole: Path, corpus: str, tmp_path: Path) -> None
         go(run, corpus, resume=True, steps=50)
     other = tmp_path / "other"
     other.mkdir()
-    with pytest.raises(RunError, match=r"corpus was"):
+    with pytest.raises(RunError, match=r"run.corpus is another"):
         go(run, small_corpus(other, documents=299), resume=True)
 
 
