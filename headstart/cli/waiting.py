@@ -1,7 +1,7 @@
 """Threads that wait for each other give their core away soon.
 
 A training on all cores is one thread a core, and each waits for the others at every operation. They wait by spinning;
-beside any other program the thread that is waited for then finds no core, and a training becomes ten times as slow.
+beside any other program the thread that is waited for then finds no core, and a training becomes many times as slow.
 """
 
 import os
